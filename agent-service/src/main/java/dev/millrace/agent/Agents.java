@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -108,13 +109,19 @@ public final class Agents {
     /**
      * The agent for a new task: the one of this name, or the one that takes tasks for agents that are not there.
      *
+     * @param here which agents there are for the task, by name
      * @throws UnknownAgentException if there is neither
      */
-    public AgentDefinition forNewTask(String name) {
+    public AgentDefinition forNewTask(String name, Predicate<String> here) {
         return current(name)
-                .or(() -> forUnknown == null ? Optional.empty() : current(forUnknown))
+                .filter(agent -> here.test(agent.definition().name()))
+                .or(() -> forUnknown == null || !here.test(forUnknown) ? Optional.empty() : current(forUnknown))
                 .map(Current::definition)
-                .orElseThrow(() -> new UnknownAgentException(name, all()));
+                .orElseThrow(() -> new UnknownAgentException(
+                        name,
+                        all().stream()
+                                .filter(agent -> here.test(agent.definition().name()))
+                                .toList()));
     }
 
     /** The agent that takes tasks for one that is not there; empty = they are refused. */
@@ -129,10 +136,11 @@ public final class Agents {
      * @param start the event that starts the task
      * @param now when that was taken
      * @param above references of the agents of the tasks that led to this one
+     * @param here which agents there are for the task, by name
      * @throws UnknownAgentException if there is no agent for it
      */
-    public AgentPin pin(String name, Event start, Instant now, List<String> above) {
-        AgentDefinition agent = forNewTask(name);
+    public AgentPin pin(String name, Event start, Instant now, List<String> above, Predicate<String> here) {
+        AgentDefinition agent = forNewTask(name, here);
         return new AgentPin(
                 agent.reference(),
                 start.payload() instanceof Payload.MessageReceived message ? message.model() : null,

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -58,9 +59,13 @@ final class SubAgents {
         return OWN.contains(toolName);
     }
 
-    /** The tools, if a task that is bound by these agents has them. */
-    List<ToolDefinition> visibleTo(List<AgentDefinition> binding) {
-        List<String> types = types(binding);
+    /**
+     * The tools, if a task that is bound by these agents has them.
+     *
+     * @param here which agents there are for its namespace
+     */
+    List<ToolDefinition> visibleTo(List<AgentDefinition> binding, Predicate<String> here) {
+        List<String> types = types(binding, here);
         if (types.isEmpty()) {
             return List.of();
         }
@@ -70,12 +75,12 @@ final class SubAgents {
                 : List.of(ask(types), delegate(types), resume(), spawn(types), stop());
     }
 
-    private List<String> types(List<AgentDefinition> binding) {
+    private List<String> types(List<AgentDefinition> binding, Predicate<String> here) {
         return binding.isEmpty()
                 ? List.of()
                 : agents.all().stream()
                         .map(current -> current.definition().name())
-                        .filter(name -> binding.stream().allMatch(agent -> names(agent, name)))
+                        .filter(name -> here.test(name) && binding.stream().allMatch(agent -> names(agent, name)))
                         .toList();
     }
 
@@ -209,11 +214,16 @@ final class SubAgents {
      * What becomes of a call.
      *
      * @param binding the agents that bind the task; empty = one of them is gone
+     * @param here which agents there are for its namespace
      * @param taskType the task's own agent
      */
     ToolCall.Route route(
-            List<AgentDefinition> binding, String taskType, String toolName, Map<String, @Nullable Object> arguments) {
-        List<String> types = types(binding);
+            List<AgentDefinition> binding,
+            Predicate<String> here,
+            String taskType,
+            String toolName,
+            Map<String, @Nullable Object> arguments) {
+        List<String> types = types(binding, here);
         if (types.isEmpty()) {
             return new ToolCall.Refuse(
                     "tool_not_allowed",

@@ -9,12 +9,15 @@ import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,44 +34,81 @@ public final class ToolRouting {
     private final ToolCatalogue catalogue;
     private final Approvals approvals;
     private final SubAgents subAgents;
+    private final Reserved reserved;
     private final ArgumentChecks checks = new ArgumentChecks();
     /** What was worked out for the last call of each kind of task; few kinds, many calls. */
     private final Map<Bound, Visible> visible = new ConcurrentHashMap<>();
 
     /** One whose delegated tasks may take a quarter of an hour in the background. */
     public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals) {
-        this(agents, catalogue, approvals, Duration.ofMinutes(15));
+        this(agents, catalogue, approvals, Reserved.NOTHING, Duration.ofMinutes(15));
     }
 
     /**
      * For these agents and tools.
      *
+     * @param reserved what is not for the tasks of all namespaces
      * @param backgroundTimeout how long a delegated task in the background may take unless the model says otherwise
      */
-    public ToolRouting(Agents agents, ToolCatalogue catalogue, Approvals approvals, Duration backgroundTimeout) {
+    public ToolRouting(
+            Agents agents,
+            ToolCatalogue catalogue,
+            Approvals approvals,
+            Reserved reserved,
+            Duration backgroundTimeout) {
         this.agents = agents;
         this.catalogue = catalogue;
         this.approvals = approvals;
+        this.reserved = reserved;
         this.subAgents = new SubAgents(agents, backgroundTimeout);
     }
 
-    /** The tools of an agent that is in force, by name; none if there is no such agent. */
-    public List<ToolDefinition> visibleTo(String agent) {
-        return visibleTo(new AgentPin(agent, null, Map.of()));
+    /**
+     * The tools of an agent that is in force, by name; none if there is no such agent.
+     *
+     * @param namespaces what tasks of one of these have; {@code null} = whatever is reserved for anybody
+     */
+    public List<ToolDefinition> visibleTo(String agent, @Nullable Collection<String> namespaces) {
+        List<AgentDefinition> binding = binding(new AgentPin(agent, null, Map.of()));
+        return binding.isEmpty()
+                ? List.of()
+                : visibleTo(
+                        binding,
+                        catalogue.all(),
+                        tool -> namespaces == null || isToolOf(tool, namespaces),
+                        other -> namespaces == null || isAgentOf(other, namespaces));
+    }
+
+    /** Whether a tool is for the tasks of one of these namespaces. */
+    public boolean isToolOf(String tool, Collection<String> namespaces) {
+        return namespaces.stream().anyMatch(namespace -> reserved.isToolOf(tool, namespace));
+    }
+
+    /** Whether an agent is for the tasks of one of these namespaces. */
+    public boolean isAgentOf(String agent, Collection<String> namespaces) {
+        return namespaces.stream().anyMatch(namespace -> reserved.isAgentOf(agent, namespace));
     }
 
     /** The tools of a task, by name, the same list until one changes; none if its agent, or one above it, is gone. */
-    public List<ToolDefinition> visibleTo(AgentPin pin) {
+    public List<ToolDefinition> visibleTo(AgentPin pin, String namespace) {
         List<AgentDefinition> binding = binding(pin);
         if (binding.isEmpty()) {
             return List.of();
         }
-        Bound bound = new Bound(pin.reference(), pin.above());
+        Bound bound = new Bound(pin.reference(), pin.above(), reserved.kindOf(namespace));
         List<ToolDefinition> served = catalogue.all();
         List<Agents.Current> inForce = agents.all();
         Visible known = visible.get(bound);
         if (known == null || !known.isOf(binding, served, inForce)) {
-            known = new Visible(binding, served, inForce, visibleTo(binding, served));
+            known = new Visible(
+                    binding,
+                    served,
+                    inForce,
+                    visibleTo(
+                            binding,
+                            served,
+                            tool -> reserved.isToolOf(tool, namespace),
+                            agent -> reserved.isAgentOf(agent, namespace)));
             if (visible.size() >= KINDS_KEPT) {
                 visible.clear();
             }
@@ -77,18 +117,22 @@ public final class ToolRouting {
         return known.tools();
     }
 
-    private List<ToolDefinition> visibleTo(List<AgentDefinition> binding, List<ToolDefinition> served) {
+    private List<ToolDefinition> visibleTo(
+            List<AgentDefinition> binding,
+            List<ToolDefinition> served,
+            Predicate<String> toolsHere,
+            Predicate<String> agentsHere) {
         return Stream.concat(
                         served.stream()
-                                .filter(tool -> tool.processes() == null)
+                                .filter(tool -> tool.processes() == null && toolsHere.test(tool.name()))
                                 .filter(tool -> binding.stream().allMatch(agent -> agent.allows(tool.name()))),
-                        subAgents.visibleTo(binding).stream())
+                        subAgents.visibleTo(binding, agentsHere).stream())
                 .sorted(Comparator.comparing(ToolDefinition::name))
                 .toList();
     }
 
     /** Tasks that are bound by the same agents. */
-    private record Bound(String reference, List<String> above) {}
+    private record Bound(String reference, List<String> above, String namespaces) {}
 
     /** What such tasks see, and what follows from it: all of this as it was, which is immutable. */
     private record Visible(
@@ -104,15 +148,35 @@ public final class ToolRouting {
         }
     }
 
-    /** The agent for the task that this event starts; see {@link Agents#pin}. */
-    public AgentPin pin(String taskType, Event start, Instant now, List<String> above) {
-        return agents.pin(taskType, start, now, above);
+    /** For whose tasks an agent is; empty = for all. */
+    public Set<String> namespacesOf(String agent) {
+        return reserved.namespacesOf(agent);
     }
 
-    /** Why no task of this type can start; empty = it can. */
-    public Optional<String> unknown(String taskType) {
+    /** The agent for the task that this event starts; see {@link Agents#pin}. */
+    public AgentPin pin(String taskType, Event start, Instant now, List<String> above) {
+        return agents.pin(taskType, start, now, above, here(start.namespace()));
+    }
+
+    /**
+     * Why a task of a namespace cannot be for this model, or for that of its agent if it names none; empty = it can.
+     *
+     * @param model that the task names; {@code null} = none
+     */
+    public Optional<String> unknownModel(@Nullable String model, String taskType, String namespace) {
+        String asked = model;
+        if (asked == null && unknown(taskType, namespace).isEmpty()) {
+            asked = agents.forNewTask(taskType, here(namespace)).model().name();
+        }
+        return asked == null || reserved.isModelOf(asked, namespace)
+                ? Optional.empty()
+                : Optional.of("There is no model \"" + asked + "\"");
+    }
+
+    /** Why no task of this type can start in a namespace; empty = it can. */
+    public Optional<String> unknown(String taskType, String namespace) {
         try {
-            agents.forNewTask(taskType);
+            agents.forNewTask(taskType, here(namespace));
             return Optional.empty();
         } catch (UnknownAgentException e) {
             return Optional.of(String.valueOf(e.getMessage()));
@@ -120,10 +184,14 @@ public final class ToolRouting {
     }
 
     /** The name of the agent that would take a new task of this type; the type itself if there is none. */
-    public String agentFor(String taskType) {
-        return unknown(taskType).isPresent()
+    public String agentFor(String taskType, String namespace) {
+        return unknown(taskType, namespace).isPresent()
                 ? taskType
-                : agents.forNewTask(taskType).name();
+                : agents.forNewTask(taskType, here(namespace)).name();
+    }
+
+    private Predicate<String> here(String namespace) {
+        return agent -> reserved.isAgentOf(agent, namespace);
     }
 
     /** Whether this agent may give another one the word in a session in which both take part; not if it is gone. */
@@ -157,10 +225,10 @@ public final class ToolRouting {
      *
      * @param above references of the agents of the tasks that led to it
      */
-    public TaskLimits limits(String taskType, List<String> above) {
+    public TaskLimits limits(String taskType, String namespace, List<String> above) {
         TaskLimits limits = TaskLimits.UNLIMITED;
-        if (unknown(taskType).isEmpty()) {
-            limits = agents.forNewTask(taskType).limits().asTaskLimits();
+        if (unknown(taskType, namespace).isEmpty()) {
+            limits = agents.forNewTask(taskType, here(namespace)).limits().asTaskLimits();
         }
         for (String reference : above) {
             limits = agents.version(reference)
@@ -182,12 +250,13 @@ public final class ToolRouting {
             AgentPin pin, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
         List<AgentDefinition> binding = binding(pin);
         if (SubAgents.owns(toolName)) {
-            return subAgents.route(binding, AgentDefinition.nameIn(pin.reference()), toolName, arguments);
+            return subAgents.route(
+                    binding, here(namespace), AgentDefinition.nameIn(pin.reference()), toolName, arguments);
         }
         ToolDefinition tool = catalogue.find(toolName);
-        if (tool == null || tool.processes() != null) {
+        if (tool == null || tool.processes() != null || !reserved.isToolOf(toolName, namespace)) {
             return new ToolCall.Refuse(
-                    "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(pin, toolName));
+                    "tool_not_found", "Tool \"" + toolName + "\" not found" + suggestion(pin, namespace, toolName));
         }
         if (binding.isEmpty()) {
             return notAllowed(toolName, AgentDefinition.nameIn(pin.reference()), ": an agent that binds it is gone");
@@ -268,8 +337,8 @@ public final class ToolRouting {
                 "Tool \"" + toolName + "\" is not available for task type \"" + taskType + "\"" + why);
     }
 
-    private String suggestion(AgentPin pin, String toolName) {
-        return visibleTo(pin).stream()
+    private String suggestion(AgentPin pin, String namespace, String toolName) {
+        return visibleTo(pin, namespace).stream()
                 .map(ToolDefinition::name)
                 .filter(name -> alike(name, toolName))
                 .findFirst()

@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TaskLimits;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -42,10 +44,10 @@ class ToolRoutingTest {
     @Test
     @DisplayName("F-154: the first layer: an agent sees its own tools, in a stable order")
     void shouldShowOwnTools() {
-        assertThat(routing.visibleTo("explore"))
+        assertThat(routing.visibleTo("explore", null))
                 .extracting(ToolDefinition::name)
                 .containsExactly("notify", "read_file");
-        assertThat(routing.visibleTo("general"))
+        assertThat(routing.visibleTo("general", null))
                 .extracting(ToolDefinition::name)
                 .hasSize(10)
                 .contains("spawn_task", "resume_task", "delegate_task", "stop_task");
@@ -59,6 +61,69 @@ class ToolRoutingTest {
                         "tool_not_allowed", "Tool \"write_file\" is not available for task type \"explore\""));
         assertThat(routing.route(pin("explore"), "default", "read_file", Map.of()))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
+    }
+
+    @Test
+    @DisplayName(
+            "what is reserved for some namespaces is not there for the others, in lists, calls, sub-tasks and tasks")
+    void shouldKeepWhatIsReserved() throws InvalidAgentException {
+        use("boss", "---\ndescription: d\ntools: \"*\"\nsubAgents: \"*\"\n---\np");
+        ToolRouting reserving = new ToolRouting(
+                agents,
+                tools,
+                new Approvals(Duration.ofHours(1)),
+                new Reserved(List.of(
+                        new Reserved.Entry(
+                                List.of("github__*"), List.of(), List.of("own-4.1"), Set.of("acme", "acme-test")),
+                        new Reserved.Entry(List.of("github__list"), List.of("explore"), List.of(), Set.of("globex")))),
+                Duration.ofMinutes(15));
+        AgentPin boss = pin("boss");
+        Map<String, @Nullable Object> toExplore = Map.of("input", "look", "type", "explore");
+
+        assertThat(githubOf(reserving, "acme")).containsExactly("github__delete", "github__list");
+        assertThat(githubOf(reserving, "acme-test")).containsExactly("github__delete", "github__list");
+        assertThat(githubOf(reserving, "globex")).containsExactly("github__list");
+        assertThat(githubOf(reserving, "default")).isEmpty();
+        assertThat(reserving.visibleTo("boss", Set.of("default", "globex")).toString())
+                .contains("github__list", "explore:")
+                .doesNotContain("github__delete");
+        assertThat(reserving.visibleTo("boss", Set.of("acme")).toString())
+                .contains("github__delete", "general:")
+                .doesNotContain("explore");
+        assertThat(reserving.route(boss, "globex", "github__list", Map.of())).isInstanceOf(ToolCall.Run.class);
+        assertThat(reserving.route(boss, "default", "github__list", Map.of()))
+                .isEqualTo(new ToolCall.Refuse("tool_not_found", "Tool \"github__list\" not found"));
+        assertThat(reserving.route(boss, "globex", "spawn_task", toExplore)).isInstanceOf(ToolCall.Spawn.class);
+        assertThat(reserving.route(boss, "acme", "spawn_task", toExplore)).isInstanceOf(ToolCall.Refuse.class);
+        assertThat(reserving.unknown("explore", "globex")).isEmpty();
+        assertThat(reserving.unknown("explore", "default"))
+                .hasValueSatisfying(why -> assertThat(why).contains("general").doesNotContain("explore,"));
+        assertThat(reserving.unknown("general", "default")).isEmpty();
+        assertThat(reserving.unknownModel("own-4.1", "general", "acme")).isEmpty();
+        assertThat(reserving.unknownModel("own-4.1", "general", "globex")).hasValue("There is no model \"own-4.1\"");
+        use("costly", "---\ndescription: d\ntools: []\nmodel: own-4.1\n---\np");
+        assertThat(reserving.unknownModel(null, "costly", "globex")).isPresent();
+        assertThat(reserving.unknownModel(null, "costly", "acme")).isEmpty();
+        assertThat(reserving.unknownModel("another", "costly", "globex")).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseReservationsOfNothing() {
+        for (String wrong : List.of("", "a b", "*a", "a**")) {
+            assertThatThrownBy(() -> new Reserved.Entry(List.of(wrong), List.of(), List.of(), Set.of("acme")))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> new Reserved.Entry(List.of(), List.of(), List.of(), Set.of("acme")))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Reserved.Entry(List.of("a"), List.of(), List.of(), Set.of()))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static List<String> githubOf(ToolRouting routing, String namespace) {
+        return routing.visibleTo(pin("boss"), namespace).stream()
+                .map(ToolDefinition::name)
+                .filter(name -> name.startsWith("github"))
+                .toList();
     }
 
     @Test
@@ -95,7 +160,7 @@ class ToolRoutingTest {
         assertThat(routing.route(pin("explore"), "default", "spawn_task", Map.of("input", "look")))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
-        assertThat(routing.visibleTo("boss"))
+        assertThat(routing.visibleTo("boss", null))
                 .extracting(ToolDefinition::name)
                 .containsExactly("ask_question", "delegate_task", "resume_task", "spawn_task", "stop_task");
     }
@@ -197,11 +262,12 @@ class ToolRoutingTest {
         assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x", "type", "general")))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore, plan], found general"));
-        assertThat(routing.visibleTo(child))
+        assertThat(routing.visibleTo(child, "default"))
                 .extracting(ToolDefinition::name)
                 .contains("write_file", "spawn_task")
                 .doesNotContain("notify");
-        assertThat(routing.limits("eager", child.above()).maxIterations()).isEqualTo(3);
+        assertThat(routing.limits("eager", "default", child.above()).maxIterations())
+                .isEqualTo(3);
         assertThat(child.binding()).containsExactly(eager, strict);
     }
 
@@ -210,7 +276,7 @@ class ToolRoutingTest {
     void shouldAllowNothingWithoutAllAbove() {
         AgentPin child = pin("general", "gone@0123456789ab");
 
-        assertThat(routing.visibleTo(child)).isEmpty();
+        assertThat(routing.visibleTo(child, "default")).isEmpty();
         assertThat(routing.route(child, "default", "read_file", Map.of())).isInstanceOf(ToolCall.Refuse.class);
         assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x")))
                 .isInstanceOf(ToolCall.Refuse.class);
@@ -251,7 +317,7 @@ class ToolRoutingTest {
                         "tool_not_allowed", "Tool \"github__delete\" is not available for task type \"clerk\""));
         assertThat(routing.sequential(pin(old.reference()))).isTrue();
         assertThat(routing.sequential(pin("clerk"))).isFalse();
-        assertThat(routing.visibleTo("clerk")).isEmpty();
+        assertThat(routing.visibleTo("clerk", null)).isEmpty();
     }
 
     @Test

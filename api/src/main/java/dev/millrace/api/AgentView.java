@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +69,21 @@ public record AgentView(
         Knowledge knowledge,
 
         @Schema(description = "Other people's protocols by which it can be had.", examples = "mcp") @Nullable
-        List<String> expose) {
+        List<String> expose,
+
+        @Schema(description = "Its tasks are of these namespaces; absent = of any.")
+        @JsonInclude(JsonInclude.Include.NON_NULL)
+        @Nullable
+        List<String> namespaces) {
+
+    /**
+     * Whether it can have tasks of one of these namespaces.
+     *
+     * @param any {@code null} = of all
+     */
+    public boolean isFor(@Nullable Set<String> any) {
+        return namespaces == null || any == null || namespaces.stream().anyMatch(any::contains);
+    }
 
     /** Whether it can be had by this one of other people's protocols. */
     public boolean isExposedBy(String protocol) {

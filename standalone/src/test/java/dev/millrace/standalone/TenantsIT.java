@@ -125,8 +125,20 @@ class TenantsIT {
                 ---
                 Answer.
                 """);
+        Files.createDirectories(folder.resolve("agents/secretary"));
+        Files.writeString(folder.resolve("agents/secretary/AGENT.md"), """
+                ---
+                name: secretary
+                description: Answers for one tenant.
+                tools: [http_get]
+                ---
+                Answer.
+                """);
         try (ServiceProcess up = ServiceProcess.standalone(
                         "up", "--token", "--port", String.valueOf(port), "--kafka-port", "0")
+                .env("MILLRACE_AGENT_RESERVED_OURS_NAMESPACES", "rival")
+                .env("MILLRACE_AGENT_RESERVED_OURS_AGENTS", "secretary")
+                .env("MILLRACE_AGENT_RESERVED_OURS_TOOLS", "http_*")
                 .start(folder)
                 .awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"))) {
             // given
@@ -162,8 +174,55 @@ class TenantsIT {
                     .containsAll(BODIES.keySet());
             assertThat(routes.stream().map(Route::path)).containsAll(OF_NO_TENANT);
             assertThat(seen(owner, ids)).isEqualTo(before);
+            assertReserved(owner, acme);
             assertThat(up.isAlive()).isTrue();
         }
+    }
+
+    /** What is reserved for others is not there, whoever asks in its own namespace or for a task in it. */
+    private void assertReserved(String owner, String acme) throws Exception {
+        for (String list : List.of("/v1/agents", "/v1/models", "/v1/tools", "/v1/tools?agent=general")) {
+            String shown = send(acme, "GET", list, null).body();
+            assertThat(shown).as(list).doesNotContain("secretary");
+            if (list.startsWith("/v1/tools")) {
+                assertThat(shown).as(list).doesNotContain("http_get");
+            }
+        }
+        // what its definition names is no secret; what it has is
+        assertThat(send(acme, "GET", "/v1/agents/explore", null)
+                        .json()
+                        .path("tools")
+                        .toString())
+                .contains("read_file")
+                .doesNotContain("http_get");
+        assertThat(send(owner, "GET", "/v1/agents/explore", null)
+                        .json()
+                        .path("tools")
+                        .toString())
+                .contains("http_get");
+        for (String one : List.of("/v1/agents/secretary", "/v1/models/secretary", "/v1/tools?agent=secretary")) {
+            assertThat(send(acme, "GET", one, null).status()).as(one).isEqualTo(404);
+            assertThat(send(owner, "GET", one, null).status()).as(one).isEqualTo(200);
+        }
+        assertThat(send(owner, "GET", "/v1/agents/secretary", null).json().path("namespaces"))
+                .hasToString("[\"rival\"]");
+        Answer refused = send(acme, "POST", "/v1/tasks", "{\"text\":\"hi\",\"taskType\":\"secretary\"}");
+        assertThat(refused.status()).isEqualTo(422);
+        assertThat(refused.json().path("agents").toString()).contains("clerk").doesNotContain("secretary");
+        // who may do everything, in the one namespace and in the other
+        String taskId = done(owner, "POST", "/v1/tasks", asked("rival"))
+                .json()
+                .path("taskId")
+                .asText();
+        await().atMost(LIMIT)
+                .until(() -> send(owner, "GET", "/v1/tasks/" + taskId + "?namespace=rival", null)
+                        .body()
+                        .contains("\"completed\""));
+        assertThat(send(owner, "POST", "/v1/tasks", asked("acme")).status()).isEqualTo(422);
+    }
+
+    private static String asked(String namespace) {
+        return "{\"text\":\"hi\",\"taskType\":\"secretary\",\"namespace\":\"" + namespace + "\"}";
     }
 
     /** One of everything in the namespace {@code rival}, by the name of the parameter of routes. */

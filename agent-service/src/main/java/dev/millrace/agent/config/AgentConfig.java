@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** What an operator may set for the agent service. Every value has a default that works in {@code standalone}. */
 @ConfigMapping(prefix = "millrace.agent")
@@ -102,6 +103,25 @@ public interface AgentConfig {
 
     /** Namespaces and what they may have of it; {@code "*"} = each that is not named itself. */
     Map<String, NamespaceQuota> quotas();
+
+    /** Tools, agents and models for the tasks of some namespaces only, by any names; all others are for all. */
+    Map<String, ReservedFor> reserved();
+
+    /** What is for the tasks of these namespaces; something has to be named. */
+    interface ReservedFor {
+
+        /** Tools, by name or by how their names begin, such as {@code crm__*}. Absent = none. */
+        Optional<List<String>> tools();
+
+        /** The same for agents. Absent = none. */
+        Optional<List<String>> agents();
+
+        /** The same for models, and with them for their keys. Absent = none. */
+        Optional<List<String>> models();
+
+        /** For whose tasks they are. */
+        Set<String> namespaces();
+    }
 
     /** Limits of one task. */
     Task task();

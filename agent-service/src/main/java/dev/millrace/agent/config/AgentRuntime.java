@@ -3,6 +3,7 @@ package dev.millrace.agent.config;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.Passages;
+import dev.millrace.agent.Reserved;
 import dev.millrace.agent.ToolCatalogue;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
@@ -99,6 +100,7 @@ public final class AgentRuntime implements AutoCloseable {
      * @param tracing takes the spans of tasks; it is not closed with the runtime
      * @param rules say what follows from events that are for no task
      * @param passages finds what agents are shown of documents
+     * @param reserved tools and agents that are for some namespaces only
      */
     public record Parts(
             Agents agents,
@@ -109,7 +111,8 @@ public final class AgentRuntime implements AutoCloseable {
             Occupancy occupancy,
             Tracing tracing,
             Rules rules,
-            Passages passages) {
+            Passages passages,
+            Reserved reserved) {
 
         /** Parts without telemetry, and with no tools. */
         public Parts(
@@ -127,7 +130,8 @@ public final class AgentRuntime implements AutoCloseable {
                     occupancy,
                     new Tracing(Telemetry.OFF, false),
                     Rules.off(),
-                    Passages.NONE);
+                    Passages.NONE,
+                    Reserved.NOTHING);
         }
     }
 
@@ -151,6 +155,7 @@ public final class AgentRuntime implements AutoCloseable {
                 parts.agents(),
                 definitions.tools(),
                 new Approvals(settings.approvalExpiry()),
+                parts.reserved(),
                 settings.shell().background().timeout());
         this.instance = new InstanceEvents(lanes, settings.instance(), parts.occupancy(), Clock.systemUTC());
         this.runner = new MachineRunner(

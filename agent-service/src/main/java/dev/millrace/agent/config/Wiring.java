@@ -1,6 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.Agents;
+import dev.millrace.agent.Reserved;
 import dev.millrace.agent.core.ContextWindow;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.core.TaskLimits;
@@ -60,6 +61,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import jakarta.interceptor.Interceptor;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -306,6 +308,7 @@ public class Wiring {
             AgentRuntime.Tracing tracing,
             Rules rules,
             ServedPassages passages,
+            AgentConfig config,
             Occupancy occupancy,
             MeterRegistry metrics) {
         Gauge.builder("millrace.agent.tasks.active", occupancy, Occupancy::active)
@@ -323,7 +326,24 @@ public class Wiring {
                 occupancy,
                 tracing,
                 rules,
-                passages);
+                passages,
+                reserved(config));
+    }
+
+    private static Reserved reserved(AgentConfig config) {
+        List<Reserved.Entry> entries = new ArrayList<>();
+        config.reserved().forEach((name, entry) -> {
+            try {
+                entries.add(new Reserved.Entry(
+                        entry.tools().orElse(List.of()),
+                        entry.agents().orElse(List.of()),
+                        entry.models().orElse(List.of()),
+                        entry.namespaces()));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("millrace.agent.reserved." + name + ": " + e.getMessage());
+            }
+        });
+        return new Reserved(entries);
     }
 
     @Produces

@@ -13,7 +13,9 @@ import dev.millrace.schemas.ToolDefinition;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Agents and tools as they are now, in the words of the API. */
 public final class Catalogue implements AgentCatalogue {
@@ -33,9 +35,12 @@ public final class Catalogue implements AgentCatalogue {
     }
 
     @Override
-    public AgentView.All agents() {
+    public AgentView.All agents(Whose whose) {
         return new AgentView.All(
-                agents.all().stream().map(this::view).toList(),
+                agents.all().stream()
+                        .filter(current -> isAgentOf(current.definition().name(), whose))
+                        .map(current -> view(current, whose))
+                        .toList(),
                 problems.get().stream()
                         .map(one -> new AgentView.Problem(one.file(), one.problem()))
                         .toList(),
@@ -43,26 +48,38 @@ public final class Catalogue implements AgentCatalogue {
     }
 
     @Override
-    public Optional<AgentView.Detail> agent(String name) {
+    public Optional<AgentView.Detail> agent(String name, Whose whose) {
         return agents.current(name)
+                .filter(current -> isAgentOf(name, whose))
                 .map(current -> new AgentView.Detail(
-                        view(current), current.definition().prompt().text()));
+                        view(current, whose), current.definition().prompt().text()));
     }
 
     @Override
-    public List<ToolDefinition> tools() {
-        return tools.all();
+    public List<ToolDefinition> tools(Whose whose) {
+        return tools.all().stream().filter(tool -> isToolOf(tool, whose)).toList();
+    }
+
+    private boolean isToolOf(ToolDefinition tool, Whose whose) {
+        Set<String> namespaces = whose.namespaces();
+        return namespaces == null || routing.isToolOf(tool.name(), namespaces);
+    }
+
+    private boolean isAgentOf(String agent, Whose whose) {
+        Set<String> namespaces = whose.namespaces();
+        return namespaces == null || routing.isAgentOf(agent, namespaces);
     }
 
     @Override
-    public Optional<List<ToolDefinition>> toolsOf(String agent) {
+    public Optional<List<ToolDefinition>> toolsOf(String agent, Whose whose) {
         return agents.current(agent)
-                .map(current -> routing.visibleTo(agent).stream()
+                .filter(current -> isAgentOf(agent, whose))
+                .map(current -> routing.visibleTo(agent, whose.namespaces()).stream()
                         .map(tool -> withRule(tool, current.definition().approval()))
                         .toList());
     }
 
-    private AgentView view(Agents.Current current) {
+    private AgentView view(Agents.Current current, Whose whose) {
         AgentDefinition agent = current.definition();
         AgentLimits limits = agent.limits();
         return new AgentView(
@@ -70,7 +87,7 @@ public final class Catalogue implements AgentCatalogue {
                 agent.description(),
                 agent.version(),
                 current.fromFile() ? "file" : "built-in",
-                routing.visibleTo(agent.name()).stream()
+                routing.visibleTo(agent.name(), whose.namespaces()).stream()
                         .map(ToolDefinition::name)
                         .toList(),
                 agent.tools().patterns(),
@@ -100,7 +117,18 @@ public final class Catalogue implements AgentCatalogue {
                 agent.steps().subAgents(),
                 agent.steps().allowedAgents(),
                 knowledge(agent.knowledge()),
-                agent.expose());
+                agent.expose(),
+                namespaces(agent.name(), whose));
+    }
+
+    private @Nullable List<String> namespaces(String agent, Whose whose) {
+        Set<String> all = routing.namespacesOf(agent);
+        Set<String> shown = whose.namespaces();
+        return all.isEmpty()
+                ? null
+                : all.stream()
+                        .filter(namespace -> shown == null || shown.contains(namespace))
+                        .toList();
     }
 
     private static AgentView.Knowledge knowledge(KnowledgeUse use) {

@@ -37,33 +37,38 @@ public class DefinitionsResource {
     /** The agents that take tasks, and the files of this instance that are no good. */
     @GET
     @Path("/agents")
-    public Response agents() {
-        return Answers.ok(there().map(AgentCatalogue::agents).orElse(new AgentView.All(List.of(), List.of(), null)));
+    public Response agents(@QueryParam("namespaces") @Nullable String namespaces) {
+        return Answers.ok(there().map(there -> there.agents(AgentCatalogue.Whose.of(namespaces)))
+                .orElse(new AgentView.All(List.of(), List.of(), null)));
     }
 
     /** One of them, with its prompt. */
     @GET
     @Path("/agents/{name}")
-    public Response agent(@PathParam("name") String name, UriInfo uri) {
-        return there().flatMap(there -> there.agent(name)).map(Answers::ok).orElseGet(() -> unknownAgent(name, uri));
+    public Response agent(
+            @PathParam("name") String name, @QueryParam("namespaces") @Nullable String namespaces, UriInfo uri) {
+        return there().flatMap(there -> there.agent(name, AgentCatalogue.Whose.of(namespaces)))
+                .map(Answers::ok)
+                .orElseGet(() -> unknownAgent(name, uri));
     }
 
     /** The tools that are served now; with {@code agent}, those that it may use; with {@code name}, that one alone. */
     @GET
     @Path("/tools")
     public Response tools(
-            @QueryParam("agent") @Nullable String agent, @QueryParam("name") @Nullable String name, UriInfo uri) {
-        if (name != null) {
+            @QueryParam("agent") @Nullable String agent,
+            @QueryParam("name") @Nullable String name,
+            @QueryParam("namespaces") @Nullable String namespaces,
+            UriInfo uri) {
+        AgentCatalogue.Whose whose = AgentCatalogue.Whose.of(namespaces);
+        if (name != null || agent == null || agent.isBlank()) {
             return Answers.ok(Map.of(
                     "tools",
-                    there().map(AgentCatalogue::tools).orElse(List.of()).stream()
-                            .filter(tool -> tool.name().equals(name))
+                    there().map(there -> there.tools(whose)).orElse(List.of()).stream()
+                            .filter(tool -> name == null || tool.name().equals(name))
                             .toList()));
         }
-        if (agent == null || agent.isBlank()) {
-            return Answers.ok(Map.of("tools", there().map(AgentCatalogue::tools).orElse(List.of())));
-        }
-        return there().flatMap(there -> there.toolsOf(agent))
+        return there().flatMap(there -> there.toolsOf(agent, whose))
                 .map(tools -> Answers.ok(Map.of("tools", tools)))
                 .orElseGet(() -> unknownAgent(agent, uri));
     }

@@ -92,7 +92,7 @@ final class Prompts {
         messages.add(new ChatMessage.SystemMessage(systemPrompt(agent, call)));
         transcript.forEach(entry -> messages.add(message(entry)));
         passages.addTo(messages, agent, call, transcript);
-        List<ToolSpec> tools = tools(routing.visibleTo(call.agent()));
+        List<ToolSpec> tools = tools(routing.visibleTo(call.agent(), call.namespace()));
         if (tools.stream().anyMatch(tool -> tool.name().equals(MEMORY_READ))) {
             memory.text(call.namespace(), call.taskId(), call.iteration() == 1)
                     .ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));

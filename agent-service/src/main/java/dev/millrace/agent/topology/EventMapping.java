@@ -202,14 +202,17 @@ final class EventMapping {
         return routing.pin(taskType(event.payload()), event, Instant.ofEpochMilli(nowMs), Parentage.agents(event));
     }
 
-    /** Why there is no agent for the task that this event would start, for people; empty = there is one. */
+    /** Why there is no agent for the task that this event would start, or no model, for people; empty = there is. */
     Optional<String> unknownAgent(Event event) {
-        return routing.unknown(taskType(event.payload()));
+        String taskType = taskType(event.payload());
+        String model = event.payload() instanceof Payload.MessageReceived message ? message.model() : null;
+        return routing.unknown(taskType, event.namespace())
+                .or(() -> routing.unknownModel(model, taskType, event.namespace()));
     }
 
-    /** Whether there is an agent of this name. */
-    boolean isAgent(String name) {
-        return routing.unknown(name).isEmpty();
+    /** Whether there is an agent of this name for the tasks of a namespace. */
+    boolean isAgent(String name, String namespace) {
+        return routing.unknown(name, namespace).isEmpty();
     }
 
     /** Whether this agent may give another one the word. */
@@ -273,11 +276,12 @@ final class EventMapping {
                             + ": expected a text, or a template to make one from the payload, found neither");
         }
         text = spoken(said, text);
-        String taskType = routing.agentFor(taskType(said));
+        String taskType = routing.agentFor(taskType(said), event.namespace());
         TaskEvent.Terms terms = new TaskEvent.Terms(
                 event.causalDepth(),
                 event.expiry() == null ? Deadlines.NEVER : event.expiry().toEpochMilli(),
-                routing.limits(taskType, Parentage.agents(event)).atMost(childLimits(event)),
+                routing.limits(taskType, event.namespace(), Parentage.agents(event))
+                        .atMost(childLimits(event)),
                 said instanceof Payload.MessageReceived message
                         ? opening(message, event, meta.nowMs())
                         : TaskEvent.Opening.NONE);

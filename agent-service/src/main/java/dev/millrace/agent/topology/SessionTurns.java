@@ -57,7 +57,10 @@ final class SessionTurns {
             return null;
         }
         List<String> targets = Targeting.of(
-                String.valueOf(message.said()), Targeting.PEOPLE, participants, name -> mapping.isAgent(name));
+                String.valueOf(message.said()),
+                Targeting.PEOPLE,
+                participants,
+                name -> mapping.isAgent(name, event.namespace()));
         if (targets.isEmpty()) {
             return new Given(null, List.of(), turn(event, now, Targeting.PEOPLE, null, List.of(), null));
         }
@@ -118,7 +121,7 @@ final class SessionTurns {
                         said,
                         speaker,
                         participants,
-                        name -> mapping.isAgent(name) && mapping.mayAddress(after.agent(), name));
+                        name -> mapping.isAgent(name, after.namespace()) && mapping.mayAddress(after.agent(), name));
         int depth = state.context().causalDepth() + 1;
         if (!targets.isEmpty() && depth > state.context().budget().limits().maxCausalDepth()) {
             return new Given(

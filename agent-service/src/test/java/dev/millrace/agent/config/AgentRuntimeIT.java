@@ -3,6 +3,7 @@ package dev.millrace.agent.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.Passages;
+import dev.millrace.agent.Reserved;
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.MachineLimits;
 import dev.millrace.agent.files.BuiltInAgents;
@@ -775,7 +776,8 @@ class AgentRuntimeIT {
                         new Occupancy(),
                         new AgentRuntime.Tracing(Telemetry.OFF, false),
                         Rules.off(),
-                        Passages.NONE));
+                        Passages.NONE,
+                        Reserved.NOTHING));
         runtime.start();
         return runtime;
     }

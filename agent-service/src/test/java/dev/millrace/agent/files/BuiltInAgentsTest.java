@@ -75,11 +75,14 @@ class BuiltInAgentsTest {
         assertThat(agents.find("nobody")).isEmpty();
         assertThat(agents.find("nobody@0123456789ab")).isEmpty();
         assertThat(agents.of("explore@0123456789ab").name()).isEqualTo("explore");
-        assertThatThrownBy(() -> agents.forNewTask("nobody"))
+        assertThatThrownBy(() -> agents.forNewTask("nobody", name -> true))
                 .isInstanceOf(UnknownAgentException.class)
                 .hasMessage("expected the name of an agent, found nobody; there are: explore, general, plan");
-        assertThat(BuiltInAgents.agents("explore").forNewTask("nobody").name()).isEqualTo("explore");
-        assertThatThrownBy(() -> BuiltInAgents.agents("nobody either").forNewTask("nobody"))
+        assertThat(BuiltInAgents.agents("explore")
+                        .forNewTask("nobody", name -> true)
+                        .name())
+                .isEqualTo("explore");
+        assertThatThrownBy(() -> BuiltInAgents.agents("nobody either").forNewTask("nobody", name -> true))
                 .isInstanceOf(UnknownAgentException.class);
     }
 }

@@ -91,7 +91,8 @@ class CatalogueTest {
         agents.use(clerk.name(), clerk.version());
         ServedTools tools = new ServedTools(toolset -> true);
         ToolRouting routing = new ToolRouting(agents, tools, new Approvals(Duration.ofHours(1)));
-        return Json.readObject(Json.write(
-                new Catalogue(agents, tools, routing, List::of).agent("clerk").orElseThrow()));
+        return Json.readObject(Json.write(new Catalogue(agents, tools, routing, List::of)
+                .agent("clerk", new AgentCatalogue.Whose(null))
+                .orElseThrow()));
     }
 }

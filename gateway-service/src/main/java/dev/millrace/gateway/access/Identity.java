@@ -4,6 +4,7 @@ import dev.millrace.schemas.Event;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Somebody who is known, with what they may do.
@@ -41,6 +42,12 @@ public record Identity(String principal, List<Grant> grants) {
     /** Whether this is permitted anywhere at all. */
     public boolean maySomewhere(Permission permission) {
         return grants.stream().anyMatch(grant -> grant.permission() == null || grant.permission() == permission);
+    }
+
+    /** All namespaces that there are grants for; {@code null} = there is one for all. */
+    public @Nullable Set<String> namespaces() {
+        Set<String> namespaces = grants.stream().map(Grant::namespace).collect(Collectors.toUnmodifiableSet());
+        return namespaces.contains(Grant.ALL) ? null : namespaces;
     }
 
     /** The namespace of a request that names none: the only one that there are grants for, else the default one. */

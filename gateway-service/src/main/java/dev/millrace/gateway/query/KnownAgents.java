@@ -4,8 +4,10 @@ import dev.millrace.api.AgentView;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,7 +27,15 @@ public final class KnownAgents {
     private final ReentrantLock asking = new ReentrantLock();
     private volatile Snapshot snapshot = new Snapshot(Optional.empty(), Long.MIN_VALUE);
 
-    private record Snapshot(Optional<SortedSet<String>> names, long atNanos) {}
+    private record Snapshot(Optional<List<AgentView>> agents, long atNanos) {
+
+        Optional<SortedSet<String>> names(String namespace) {
+            return agents.map(all -> all.stream()
+                    .filter(agent -> agent.isFor(Set.of(namespace)))
+                    .map(AgentView::name)
+                    .collect(Collectors.toCollection(TreeSet::new)));
+        }
+    }
 
     /**
      * Asks nobody yet.
@@ -38,20 +48,20 @@ public final class KnownAgents {
     }
 
     /**
-     * The names, in alphabetical order, never none.
+     * The names of those that there are for the tasks of a namespace, in alphabetical order.
      *
      * @return empty if they are not known now, or tasks for others are taken as well
      */
-    public Optional<SortedSet<String>> names() throws InterruptedException {
+    public Optional<SortedSet<String>> names(String namespace) throws InterruptedException {
         Snapshot now = snapshot;
         if (isFresh(now) || !asking.tryLock()) {
-            return now.names();
+            return now.names(namespace);
         }
         try {
             if (!isFresh(snapshot)) {
                 snapshot = new Snapshot(ask(), System.nanoTime());
             }
-            return snapshot.names();
+            return snapshot.names(namespace);
         } finally {
             asking.unlock();
         }
@@ -63,34 +73,32 @@ public final class KnownAgents {
      *
      * @return empty if they are not known now, or tasks for others are taken as well
      */
-    public Optional<SortedSet<String>> namesWith(String wanted) throws InterruptedException {
+    public Optional<SortedSet<String>> namesWith(String wanted, String namespace) throws InterruptedException {
         Snapshot now = snapshot;
-        if (isFresh(now) && now.names().isPresent() && !now.names().get().contains(wanted)) {
+        if (isFresh(now)
+                && now.names(namespace).map(names -> !names.contains(wanted)).orElse(false)) {
             asking.lockInterruptibly();
             try {
                 snapshot = new Snapshot(ask(), System.nanoTime());
-                return snapshot.names();
+                return snapshot.names(namespace);
             } finally {
                 asking.unlock();
             }
         }
-        return names();
+        return names(namespace);
     }
 
     private boolean isFresh(Snapshot one) {
         return one.atNanos() != Long.MIN_VALUE && System.nanoTime() - one.atNanos() < fresh.toNanos();
     }
 
-    private Optional<SortedSet<String>> ask() throws InterruptedException {
+    private Optional<List<AgentView>> ask() throws InterruptedException {
         try {
             AgentView.All answer =
                     client.get(AgentClient.path("agents"), Map.of()).as(AgentView.All.class);
-            if (answer.defaultAgent() != null) {
-                return Optional.empty();
-            }
-            SortedSet<String> names =
-                    answer.agents().stream().map(AgentView::name).collect(Collectors.toCollection(TreeSet::new));
-            return names.isEmpty() ? Optional.empty() : Optional.of(names);
+            return answer.defaultAgent() != null || answer.agents().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(answer.agents());
         } catch (QueryUnavailableException e) {
             LOGGER.atDebug().setCause(e).log("The agents are not known now");
             return Optional.empty();

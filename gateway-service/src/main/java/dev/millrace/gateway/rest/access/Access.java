@@ -6,6 +6,7 @@ import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Problem;
 import jakarta.enterprise.context.RequestScoped;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
@@ -125,6 +126,20 @@ public class Access {
     /** Returns if this is granted in all namespaces. */
     public void requireEverywhere(Permission permission) {
         require("*", permission);
+    }
+
+    /** The namespaces in which whoever makes this request may do anything at all; {@code null} = all. */
+    public @Nullable Set<String> namespaces() {
+        Identity caller = caller();
+        return caller == null ? null : caller.namespaces();
+    }
+
+    /**
+     * As a question about agents or tools says for whom the answer is, so that what is reserved for others is not in it.
+     */
+    public Map<String, @Nullable String> whose() {
+        Set<String> namespaces = namespaces();
+        return Collections.singletonMap("namespaces", namespaces == null ? null : String.join("/", namespaces));
     }
 
     /** Whether this is granted there. */

@@ -102,7 +102,7 @@ public class AguiResource {
         String namespace = access.namespace(Parameters.given(tenant));
         try (Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue())) {
             AguiRequest request = AguiRequest.of(read.bytes());
-            intake.requireAgent(agent);
+            intake.requireAgent(agent, namespace);
             List<Event> events = events(agent, request, namespace);
             events.forEach(intake::requireValid);
             Response response = runs.stream(request, events.getLast(), http);

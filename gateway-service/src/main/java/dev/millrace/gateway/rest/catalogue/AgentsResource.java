@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.AgentView;
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.http.client.AgentClient;
@@ -15,7 +16,6 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
-import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -29,22 +29,25 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 @Tag(name = "Agents", description = "Who takes tasks.")
 public class AgentsResource {
     private final AgentClient agentService;
+    private final Access access;
 
     @Inject
-    AgentsResource(AgentClient agentService) {
+    AgentsResource(AgentClient agentService, Access access) {
         this.agentService = agentService;
+        this.access = access;
     }
 
     @GET
     @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The agents",
-            description = "The name of one is what taskType names. With the files of agents that are no good, if the"
-                    + " instance of agent-service that was asked has any.")
+            description =
+                    "The name of one is what taskType names; without those that are reserved for others' namespaces. With the files of agents that are no good, if the"
+                            + " instance of agent-service that was asked has any.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AgentView.All.class)))
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response agents() throws QueryUnavailableException, InterruptedException {
-        return response(agentService.get(AgentClient.path("agents"), Map.of()));
+        return response(agentService.get(AgentClient.path("agents"), access.whose()));
     }
 
     @GET
@@ -55,7 +58,7 @@ public class AgentsResource {
     @APIResponse(responseCode = "404", description = "unknown_agent")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response agent(@PathParam("name") String name) throws QueryUnavailableException, InterruptedException {
-        return response(agentService.get(AgentClient.path("agents", name), Map.of()), name);
+        return response(agentService.get(AgentClient.path("agents", name), access.whose()), name);
     }
 
     private static Response response(AgentClient.Answer answer) {

@@ -2,6 +2,7 @@ package dev.millrace.gateway.rest.catalogue;
 
 import dev.millrace.api.ToolView;
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -13,6 +14,7 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
+import java.util.HashMap;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
@@ -29,17 +31,20 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Tools", description = "What tasks can do.")
 public class ToolsResource {
     private final AgentClient agentService;
+    private final Access access;
 
     @Inject
-    ToolsResource(AgentClient agentService) {
+    ToolsResource(AgentClient agentService, Access access) {
         this.agentService = agentService;
+        this.access = access;
     }
 
     @GET
     @Needs(value = Permission.READ, in = Needs.Scope.ANYWHERE)
     @Operation(
             summary = "The tools",
-            description = "Those that somebody serves now, as they stand on the definitions topic.")
+            description = "Those that somebody serves now, as they stand on the definitions topic; without those that"
+                    + " are reserved for others' namespaces.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ToolView.All.class)))
     @APIResponse(responseCode = "404", description = "unknown_agent")
     @APIResponse(responseCode = "503", description = "query_unavailable")
@@ -53,9 +58,8 @@ public class ToolsResource {
                     String agent)
             throws QueryUnavailableException, InterruptedException {
         String name = agent == null || agent.isBlank() ? null : agent;
-        AgentClient.Answer answer = name == null
-                ? agentService.get(AgentClient.path("tools"), Map.of())
-                : agentService.get(AgentClient.path("tools"), Map.of("agent", name));
-        return AgentsResource.response(answer, String.valueOf(name));
+        Map<String, @Nullable String> query = new HashMap<>(access.whose());
+        query.put("agent", name);
+        return AgentsResource.response(agentService.get(AgentClient.path("tools"), query), String.valueOf(name));
     }
 }

@@ -153,7 +153,7 @@ public class ChatCompletionsResource {
         Instant now = Instant.now();
         Event message = access.stamped(request.event(origin, now));
         intake.requireValid(message);
-        intake.requireAgent(request.model());
+        intake.requireAgent(request.model(), message.namespace());
         return new Chat(
                 new SentEvent(message),
                 new ChatCompletion("chatcmpl-" + message.id(), now.getEpochSecond(), request.model()),

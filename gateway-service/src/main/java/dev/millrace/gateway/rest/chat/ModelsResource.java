@@ -3,6 +3,7 @@ package dev.millrace.gateway.rest.chat;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.api.AgentView;
 import dev.millrace.gateway.access.Permission;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -16,7 +17,6 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.List;
-import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -30,10 +30,12 @@ import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 public class ModelsResource {
 
     private final AgentClient agentService;
+    private final Access access;
 
     @Inject
-    ModelsResource(AgentClient agentService) {
+    ModelsResource(AgentClient agentService, Access access) {
         this.agentService = agentService;
+        this.access = access;
     }
 
     @GET
@@ -43,7 +45,7 @@ public class ModelsResource {
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response models() throws QueryUnavailableException, InterruptedException {
         List<Model> models =
-                agentService.get(AgentClient.path("agents"), Map.of()).as(AgentView.All.class).agents().stream()
+                agentService.get(AgentClient.path("agents"), access.whose()).as(AgentView.All.class).agents().stream()
                         .map(agent -> shown(agent.name()))
                         .toList();
         return Response.ok(Json.writeText(new Models("list", models))).build();
@@ -57,7 +59,7 @@ public class ModelsResource {
     @APIResponse(responseCode = "404", description = "model_not_found")
     @APIResponse(responseCode = "503", description = "query_unavailable")
     public Response model(@PathParam("model") String name) throws QueryUnavailableException, InterruptedException {
-        if (!agentService.get(AgentClient.path("agents", name), Map.of()).found()) {
+        if (!agentService.get(AgentClient.path("agents", name), access.whose()).found()) {
             throw ChatException.unknownModel(
                     "There is no agent " + name + "; GET /v1/models lists those that there are.");
         }

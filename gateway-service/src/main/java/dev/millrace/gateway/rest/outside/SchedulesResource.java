@@ -156,7 +156,7 @@ public class SchedulesResource {
             throws IOException, QueryUnavailableException, InterruptedException {
         BodyReader.requireJson(headers);
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
-            requireAgent(read.bytes());
+            requireAgent(read.bytes(), namespace);
             return change("PUT", AgentClient.path(SCHEDULES, name), namespace, read.bytes());
         }
     }
@@ -251,10 +251,10 @@ public class SchedulesResource {
                 .build();
     }
 
-    private void requireAgent(byte[] body) throws InterruptedException {
+    private void requireAgent(byte[] body, String namespace) throws InterruptedException {
         try {
             if (Json.readObject(body).get("taskType") instanceof String agent && !agent.isBlank()) {
-                intake.requireAgent(agent);
+                intake.requireAgent(agent, namespace);
             }
         } catch (MalformedEventException e) {
             throw new ProblemException(Problem.of(400, "bad_json", "Not JSON", String.valueOf(e.getMessage())));

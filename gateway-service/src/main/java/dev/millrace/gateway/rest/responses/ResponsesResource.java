@@ -124,7 +124,7 @@ public class ResponsesResource {
         ResponseStory.Asked asked;
         try (Bodies.Body read = intake.read(body, config.openai().maxBodySize().asLongValue())) {
             request = ResponseRequest.of(read.bytes());
-            intake.requireAgent(request.model());
+            intake.requireAgent(request.model(), origin.namespace());
             List<Event> events = turns.events(request, origin);
             events.forEach(intake::requireValid);
             asked = new ResponseStory.Asked(

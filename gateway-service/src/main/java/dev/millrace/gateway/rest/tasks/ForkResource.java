@@ -161,7 +161,7 @@ public class ForkResource {
         BodyReader.requireJson(headers);
         try (Bodies.Body read = intake.read(body, config.maxBodySize().asLongValue())) {
             Fork wanted = checked(BodyReader.read(read.bytes(), Fork.class));
-            intake.requireAgent(wanted.agent());
+            intake.requireAgent(wanted.agent(), namespace);
             AgentClient.Reply reply = agentService.change(
                     "POST",
                     AgentClient.path("tasks", taskId, "fork"),

@@ -120,7 +120,7 @@ public class SessionsResource {
         }
         List<String> participants = TaskSubmission.participants(request.participants());
         for (String one : participants) {
-            intake.requireAgent(one.equals(Session.PEOPLE) ? null : one);
+            intake.requireAgent(one.equals(Session.PEOPLE) ? null : one, name.namespace());
         }
         try {
             Session made = sessions.create(name, title, participants);

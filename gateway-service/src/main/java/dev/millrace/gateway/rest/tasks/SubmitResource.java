@@ -135,7 +135,7 @@ public class SubmitResource {
         String namespace = access.namespace(submission.request().namespace());
         Event event = access.stamped(submission.event(namespace, now, traceparent, tracestate));
         intake.requireValid(event);
-        intake.requireAgent(submission.taskType());
+        intake.requireAgent(submission.taskType(), namespace);
         return new Submitted(new SentEvent(event), submission.id() != null);
     }
 

@@ -65,9 +65,10 @@ public class TaskIntake {
      * Refuses a task for an agent that there is not. While that cannot be told every agent is taken.
      *
      * @param agent {@code null} = the default one
+     * @param namespace of the task
      */
-    public void requireAgent(@Nullable String agent) throws InterruptedException {
-        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.namesWith(agent);
+    public void requireAgent(@Nullable String agent, String namespace) throws InterruptedException {
+        Optional<SortedSet<String>> known = agent == null ? Optional.empty() : agents.namesWith(agent, namespace);
         if (agent != null && known.isPresent() && !known.get().contains(agent)) {
             throw new ProblemException(new Problem(
                     422,
@@ -82,10 +83,10 @@ public class TaskIntake {
     public void requireAgent(Event event) throws InterruptedException {
         if (starts(event)) {
             String agent = event.payload() instanceof Payload.TaskInput input ? input.taskType() : null;
-            requireAgent(agent == null || agent.isBlank() ? null : agent);
+            requireAgent(agent == null || agent.isBlank() ? null : agent, event.namespace());
             if (event.payload() instanceof Payload.MessageReceived message && message.thread() != null) {
                 for (String one : message.thread().participants()) {
-                    requireAgent(one.equals(Session.PEOPLE) ? null : one);
+                    requireAgent(one.equals(Session.PEOPLE) ? null : one, event.namespace());
                 }
             }
         }
