@@ -135,7 +135,8 @@ public class Access {
     }
 
     /**
-     * As a question about agents or tools says for whom the answer is, so that what is reserved for others is not in it.
+     * As a question about agents or tools says for whom the answer is, so that what is reserved for others is not in
+     * it.
      */
     public Map<String, @Nullable String> whose() {
         Set<String> namespaces = namespaces();
