@@ -151,11 +151,12 @@ public final class CommitTiming implements AutoCloseable {
     private void moveOn(long now) {
         longestAwayMs = Math.max(longestAwayMs, now - nowMs);
         if (asked && isSlow() && now - nowMs >= costMs / 2) {
-            // that was the commit; if it was not, it is still to come: whatever was sent by now goes with it
+            // That was the commit, and what was sent before it is not due at once afterwards. But it may have been a
+            // pause of the process after a quick commit, so it is not forgotten either.
             asked = false;
             backMs = now;
-            sent = false;
-            awaited = false;
+            sentMs = now;
+            awaitedMs = now;
         }
         nowMs = now;
     }

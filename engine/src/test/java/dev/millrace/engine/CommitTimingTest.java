@@ -135,6 +135,27 @@ class CommitTimingTest {
     }
 
     @Test
+    @DisplayName("slow commits, then a quick one and a pause of the process: what was sent between these is committed")
+    void shouldForgetNothingThatWasSentBeforeAPause() {
+        commitTakesMs = 100;
+        underWay = 4;
+        takeUntil(10_000, 10);
+        commits.clear();
+        long now = nowMs;
+        while (commits.isEmpty()) {
+            now += 10;
+            take(now, true);
+        }
+        commits.clear();
+        take(now + 2, true);
+
+        pass(now + 102);
+        pass(now + 400);
+
+        assertThat(commits).containsExactly(now + 400);
+    }
+
+    @Test
     void shouldCommitAtOnceWhileLittleIsUnderWayHoweverSlowCommitsAre() {
         commitTakesMs = 100;
         underWay = 2;
