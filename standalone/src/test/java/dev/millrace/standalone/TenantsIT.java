@@ -214,11 +214,15 @@ class TenantsIT {
                 .json()
                 .path("taskId")
                 .asText();
+        awaitCompleted(owner, taskId);
+        assertThat(send(owner, "POST", "/v1/tasks", asked("acme")).status()).isEqualTo(422);
+    }
+
+    private void awaitCompleted(String owner, String taskId) {
         await().atMost(LIMIT)
                 .until(() -> send(owner, "GET", "/v1/tasks/" + taskId + "?namespace=rival", null)
                         .body()
                         .contains("\"completed\""));
-        assertThat(send(owner, "POST", "/v1/tasks", asked("acme")).status()).isEqualTo(422);
     }
 
     private static String asked(String namespace) {
@@ -236,10 +240,7 @@ class TenantsIT {
                 .json()
                 .path("taskId")
                 .asText();
-        await().atMost(LIMIT)
-                .until(() -> send(owner, "GET", "/v1/tasks/" + taskId + "?namespace=rival", null)
-                        .body()
-                        .contains("\"completed\""));
+        awaitCompleted(owner, taskId);
         Answer response = done(
                 owner,
                 "POST",
