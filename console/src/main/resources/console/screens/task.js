@@ -72,6 +72,8 @@ class TaskScreen extends Screen {
       } while (after && this.events.length < FIRST)
       this.rest = after
       this.loading = false
+      // what is read after the task may tell of its end already, and then nothing follows that would have it read again
+      if (this.#turn.ended && !ENDED.includes(this.task.state)) await this.refresh()
       this.listen(upTo ?? this.events.at(-1)?.cursor)
     })
     this.loading = false
@@ -108,7 +110,7 @@ class TaskScreen extends Screen {
         if (type.startsWith('stream.')) this.#turn.hear(type, event)
         else {
           this.take([event])
-          this.#timer ||= setTimeout(() => { this.#timer = 0; this.refresh() }, 250)
+          this.soon(250)
         }
         this.#frame ||= requestAnimationFrame(() => {
           this.#frame = 0
@@ -120,10 +122,16 @@ class TaskScreen extends Screen {
     }, from)
   }
 
+  soon(millis) {
+    this.#timer ||= setTimeout(() => { this.#timer = 0; this.refresh() }, millis)
+  }
+
+  /** Reads the task again; and once more, as long as it is behind an end that its events tell of. */
   async refresh() {
     await this.attempt(async () => {
       const before = this.task?.state
       this.task = await get(scoped(this.url()), this.signal)
+      if (this.#turn.ended && !ENDED.includes(this.task.state)) this.soon(1000)
       if (before !== this.task.state) {
         this.asked = ''
         if (ENDED.includes(this.task.state)) say(`The task has ${this.task.state}`)

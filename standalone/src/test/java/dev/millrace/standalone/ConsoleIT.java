@@ -171,6 +171,33 @@ class ConsoleIT extends ConsoleStage {
     }
 
     @Test
+    @Order(3)
+    @DisplayName("a task that ends while its page is being loaded is shown as ended, though nothing follows any more")
+    void shouldShowAnEndThatComesWhileItLoads() {
+        // given
+        String taskId = API.submit("which wheel turns");
+        await().atMost(LIMIT).until(() -> waitsFor(taskId).equals("answer"));
+        page.route("**/v1/tasks/" + taskId + "/events*", route -> {
+            // the page has asked for the task before it asks for its events
+            if (waitsFor(taskId).equals("answer")) {
+                API.post(
+                        "/v1/tasks/" + taskId + "/resume",
+                        Map.of("Content-Type", "application/json"),
+                        Json.write(Map.of("newInput", "the small one")));
+                API.awaitEnd(taskId, LIMIT);
+            }
+            route.resume();
+        });
+
+        // when
+        page.navigate(BASE + "/tasks/" + taskId);
+
+        // then
+        PlaywrightAssertions.assertThat(page.locator(".answer-box")).containsText("So it is the small one.");
+        PlaywrightAssertions.assertThat(page.locator("h1")).containsText("completed");
+    }
+
+    @Test
     @Order(4)
     @DisplayName(
             "tasks: filters are the address, what is new waits for a click, many are cancelled with an outcome each")
