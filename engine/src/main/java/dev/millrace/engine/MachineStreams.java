@@ -259,8 +259,8 @@ public final class MachineStreams implements AutoCloseable {
             IllegalStateException other = new IllegalStateException(
                     "expected the group " + group
                             + " to be of this version of Millrace, found one of a version with other"
-                            + " stores, which Kafka cannot change: go on with that version, or begin anew with an empty data"
-                            + " folder or another millrace.topics.prefix",
+                            + " stores, which Kafka cannot change: go on with that version, or move with millrace export and"
+                            + " import to another data folder or another millrace.topics.prefix",
                     failure);
             fatal = other;
             LOGGER.atError()

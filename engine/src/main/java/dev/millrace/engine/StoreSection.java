@@ -69,6 +69,31 @@ public final class StoreSection<V> {
         return new ReadOnlySection(store);
     }
 
+    /** Whether a row with this key, as the store has it, is one of this section. */
+    public boolean has(byte[] storeKey) {
+        return storeKey.length > 0 && storeKey[0] == tag;
+    }
+
+    /** The key of a row of this section within it, from what the store has. */
+    public String keyIn(byte[] storeKey) {
+        return text(Bytes.wrap(storeKey));
+    }
+
+    /** The value of a row of this section, from what the store has. */
+    public V valueIn(byte[] stored) {
+        return Objects.requireNonNull(value(stored));
+    }
+
+    /** The key of a row of this section as the store has it. */
+    public byte[] storeKey(String key) {
+        return key(key).get();
+    }
+
+    /** A value of this section as the store has it. */
+    public byte[] storeValue(V value) {
+        return Objects.requireNonNull(bytes(value));
+    }
+
     private Bytes key(String key) {
         byte[] text = key.getBytes(StandardCharsets.UTF_8);
         byte[] tagged = new byte[text.length + 1];

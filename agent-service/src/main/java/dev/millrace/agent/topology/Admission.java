@@ -26,7 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Admission {
 
-    private static final String GATE = "gate";
+    /** The key of the {@link Gate}. */
+    static final String GATE = "gate";
+
     private static final String WAITING = "waiting/";
     private static final String HOLDING = "holding/";
 

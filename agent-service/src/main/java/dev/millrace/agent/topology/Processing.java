@@ -52,6 +52,7 @@ final class Processing {
     private static final String FAILED = "processor.failed";
     private static final String PRODUCED = "producedEvents";
     private static final int MAX_ERROR = 1_000;
+    private static final int NUMBER_DIGITS = 16;
     /** So long after a partition has come here its answers may still be on the lane, in milliseconds. */
     private static final long ON_ITS_WAY_MS = 5_000;
 
@@ -159,9 +160,23 @@ final class Processing {
         try (KeyValueIterator<String, Row> all = store.all()) {
             all.forEachRemaining(row -> {
                 remember(row.key, row.value);
-                last = Math.max(last, Long.parseUnsignedLong(row.key.substring(0, Long.BYTES * 2), 16));
+                last = Math.max(last, number(row.key));
             });
         }
+    }
+
+    /** The number of the event that a row's key begins with: that which came, or that others stand in place of. */
+    static long number(String key) {
+        return Long.parseUnsignedLong(key.substring(0, NUMBER_DIGITS), 16);
+    }
+
+    /** The same key with another number. */
+    static String numbered(String key, long number) {
+        return key(number) + key.substring(NUMBER_DIGITS);
+    }
+
+    private static String key(long number) {
+        return String.format("%016x", number);
     }
 
     /** Whether this is an answer of a processor, or too late for one. */
@@ -197,7 +212,7 @@ final class Processing {
                     "expected fewer than " + MAX_HELD + " events to wait for processors, found as many");
         }
         last++;
-        String key = String.format("%016x", last);
+        String key = key(last);
         Row row = new Row(event, receivedMs, outbox.place(), external, List.of(), List.of(), null);
         put(key, row);
         goOn(row.line(), now, onward);

@@ -94,6 +94,11 @@ public final class TaskStores {
         return conversation + SEPARATOR + HexFormat.of().toHexDigits(position);
     }
 
+    /** What stands before the number in a {@link #transcriptKey} or a {@link #historyKey}. */
+    static String firstPart(String key) {
+        return key.substring(0, key.lastIndexOf(SEPARATOR));
+    }
+
     /** The position of a {@link #historyKey}. */
     static int historyPosition(String historyKey) {
         return HexFormat.fromHexDigits(historyKey, historyKey.lastIndexOf(SEPARATOR) + 1, historyKey.length());

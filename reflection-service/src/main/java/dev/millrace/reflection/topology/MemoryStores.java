@@ -6,6 +6,7 @@ import dev.millrace.reflection.core.Documents;
 import dev.millrace.reflection.core.MemoryPath;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import java.util.List;
 import org.apache.kafka.common.serialization.Serdes;
 
 /** The one store of the memory topology and its sections: changing its name orphans a changelog. */
@@ -40,6 +41,9 @@ public final class MemoryStores {
     static final StoreSection<Documents.Extent> EXTENTS =
             new StoreSection<>('e', JsonSerdes.of(Json.MAPPER, Documents.Extent.class));
 
+    /** Those whose keys are namespaces, or begin with one. */
+    static final List<StoreSection<?>> BY_NAMESPACE = List.of(DOCUMENTS, REFLECTIONS, FORGOTTEN, EXTENTS);
+
     // stands between the parts of a key; ids hold no control characters
     private static final char SEPARATOR = '\u0000';
     private static final char AFTER_SEPARATOR = '\u0001';
@@ -69,6 +73,12 @@ public final class MemoryStores {
     /** After the last key of a namespace. */
     static String endKey(String namespace) {
         return namespace + AFTER_SEPARATOR;
+    }
+
+    /** The namespace that a key is, or begins with. */
+    static String namespaceIn(String key) {
+        int end = key.indexOf(SEPARATOR);
+        return end < 0 ? key : key.substring(0, end);
     }
 
     /** The path in the key of a document. */
