@@ -54,14 +54,16 @@ public final class TopicSetup {
     private final Topics topics;
     private final TopicSettings settings;
     private final ExpectedTopics expected;
+    private final boolean keepsDates;
     private final Duration limit;
     private final long endNanos;
 
-    private TopicSetup(Admin admin, Topics topics, TopicSettings settings, Duration limit) {
+    private TopicSetup(Admin admin, Topics topics, TopicSettings settings, boolean keepsDates, Duration limit) {
         this.admin = admin;
         this.topics = topics;
         this.settings = settings;
         this.expected = new ExpectedTopics(topics, settings);
+        this.keepsDates = keepsDates;
         this.limit = limit;
         this.endNanos = System.nanoTime() + limit.toNanos();
     }
@@ -77,7 +79,15 @@ public final class TopicSetup {
      *     wrong
      */
     public static void ensure(Admin admin, Topics topics, TopicSettings settings, Duration deadline) {
-        new TopicSetup(admin, topics, settings, deadline).run();
+        new TopicSetup(admin, topics, settings, false, deadline).run();
+    }
+
+    /**
+     * The same for one who writes records with dates of long ago: topics that are made let whoever writes to them date
+     * the records, and so do those that exist, if they did. Whoever calls it sees to it that brokers date them later.
+     */
+    public static void ensureKeepingDates(Admin admin, Topics topics, TopicSettings settings, Duration deadline) {
+        new TopicSetup(admin, topics, settings, true, deadline).run();
     }
 
     /**
@@ -120,7 +130,7 @@ public final class TopicSetup {
             throw new TopicSetupException(report, null);
         }
         List<String> datedBySenders = expected.datedBySenders(found);
-        if (!datedBySenders.isEmpty()) {
+        if (!datedBySenders.isEmpty() && !keepsDates) {
             dateByBroker(datedBySenders);
         }
         LOGGER.debug("The topics are there");
@@ -213,7 +223,7 @@ public final class TopicSetup {
     }
 
     private void create(List<Topic> missing) {
-        List<NewTopic> newTopics = missing.stream().map(expected::asMade).toList();
+        List<NewTopic> newTopics = missing.stream().map(this::asMade).toList();
         admin.createTopics(newTopics, new CreateTopicsOptions().timeoutMs(remainingMs()))
                 .values()
                 .forEach((name, done) -> {
@@ -224,6 +234,16 @@ public final class TopicSetup {
                         LOGGER.debug("Another service was faster and made the topic");
                     }
                 });
+    }
+
+    private NewTopic asMade(Topic topic) {
+        NewTopic made = expected.asMade(topic);
+        if (keepsDates) {
+            Map<String, String> config = new HashMap<>(made.configs());
+            config.remove(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+            made.configs(config);
+        }
+        return made;
     }
 
     private static boolean isDatedByBroker(Config config) {

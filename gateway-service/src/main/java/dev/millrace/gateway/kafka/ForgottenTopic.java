@@ -78,6 +78,16 @@ public final class ForgottenTopic implements AutoCloseable {
                         labels.dateMs());
     }
 
+    /** Whether an entry of the journal is not to be shown: it is about what has been forgotten. */
+    public boolean hidesEntry(ConsumerRecord<byte[], byte[]> entry) {
+        return hides(Labels.of(entry.headers(), entry.timestamp()));
+    }
+
+    /** The same of a record of the dead letters. */
+    public boolean hidesLetter(ConsumerRecord<byte[], byte[]> letter) {
+        return hides(new DeadLetter(letter));
+    }
+
     /** Whether a dead letter is not to be shown: it is discarded, or about what has been forgotten. */
     public boolean hides(DeadLetter letter) {
         return isDiscarded(letter) || isForgotten(letter);
