@@ -101,6 +101,8 @@ public final class Main {
                 .addSubcommand(EmitCommand.class)
                 .addSubcommand(WatchCommand.class)
                 .addSubcommand(KeysCommand.class)
+                .addSubcommand(ExportCommand.class)
+                .addSubcommand(ImportCommand.class)
                 .addSubcommand(CompletionCommand.class)
                 .addSubcommand(new BrokerCommand(terminal))
                 .addSubcommand(new TrainCommand(terminal))

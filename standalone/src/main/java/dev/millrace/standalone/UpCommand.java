@@ -63,6 +63,9 @@ final class UpCommand implements Callable<Integer> {
     /** The password of {@link #OWNER} at the brokers, in the data folder. */
     static final String KAFKA_PASSWORD = "kafka-password";
 
+    /** What the tokens of replies are made with, in the data folder. */
+    static final String REPLY_SECRET = "reply-secret";
+
     /** Who has started it, and may do everything. */
     private static final String OWNER = "owner";
 
@@ -293,7 +296,7 @@ final class UpCommand implements Callable<Integer> {
             System.setProperty(InternalSecret.KEY, Ids.hash(Ids.random()));
         }
         if (System.getenv("MILLRACE_AGENT_REPLY_SECRET") == null) {
-            System.setProperty(ReplySecrets.KEY, secret(dataPath.resolve("reply-secret")));
+            System.setProperty(ReplySecrets.KEY, secret(dataPath.resolve(REPLY_SECRET)));
         }
         if (!token) {
             return;

@@ -11,6 +11,19 @@ final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() {
+        Properties build = build();
+        return new String[] {
+            "millrace " + build.getProperty("version", "?") + " (Kafka " + build.getProperty("kafka", "?") + ", Java "
+                    + Runtime.version().feature() + ")"
+        };
+    }
+
+    /** The version of Millrace alone. */
+    static String ofMillrace() {
+        return build().getProperty("version", "?");
+    }
+
+    private static Properties build() {
         Properties build = new Properties();
         try (InputStream file = Version.class.getResourceAsStream("/millrace-version.properties")) {
             if (file != null) {
@@ -19,9 +32,6 @@ final class Version implements IVersionProvider {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new String[] {
-            "millrace " + build.getProperty("version", "?") + " (Kafka " + build.getProperty("kafka", "?") + ", Java "
-                    + Runtime.version().feature() + ")"
-        };
+        return build;
     }
 }

@@ -1,0 +1,43 @@
+package dev.millrace.standalone;
+
+import dev.millrace.schemas.Topics;
+import dev.millrace.standalone.transfer.Exporter;
+import dev.millrace.standalone.transfer.TransferException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import picocli.CommandLine.Command;
+
+/** {@code millrace export FILE}: everything that an installation knows, as a file. */
+@Command(
+        name = "export",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  export millrace.export.gz",
+            "  export --data second second.export.gz",
+            "  export --bootstrap-server kafka:9092 --command-config admin.properties production.export.gz"
+        },
+        description = {
+            "Writes everything that an installation knows to a file: tasks with what they wait for, sessions, memory,"
+                    + " definitions, schedules, knowledge, the journal, and what nobody has read yet. All services and workers"
+                    + " have to be stopped; nothing is changed. The file is compressed and not encrypted."
+        })
+final class ExportCommand extends TransferCommand {
+
+    @Override
+    boolean needsData() {
+        return true;
+    }
+
+    @Override
+    Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
+            throws TransferException, IOException, InterruptedException {
+        return new Exporter(kafka, topics, Version.ofMillrace(), this::tell).export(archive);
+    }
+
+    @Override
+    void afterwards(Path folder) {
+        hint("What is a secret is not in it: take " + UpCommand.REPLY_SECRET + " and " + KeysCommand.FILE + " from "
+                + folder + " to the new data folder, if they are there");
+    }
+}

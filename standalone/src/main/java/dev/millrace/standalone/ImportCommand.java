@@ -1,0 +1,60 @@
+package dev.millrace.standalone;
+
+import dev.millrace.kafka.TopicSettings;
+import dev.millrace.schemas.Topics;
+import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.ExitCodes;
+import dev.millrace.standalone.transfer.Importer;
+import dev.millrace.standalone.transfer.TransferException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code millrace import FILE}: an installation out of a file of {@link ExportCommand}. */
+@Command(
+        name = "import",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  import --data moved --partitions 12 millrace.export.gz",
+            "  import --bootstrap-server kafka:9092 --partitions 24 --replication 3 millrace.export.gz"
+        },
+        description = {
+            "Makes an installation of a file that export has written, where there is none: with any number of"
+                    + " partitions, in another data folder, at other brokers, or with another prefix. Then start the services."
+        })
+final class ImportCommand extends TransferCommand {
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "N",
+            description = "How many partitions the lanes and the journal get (default: as many as they had).")
+    private int partitions;
+
+    @Option(
+            names = "--replication",
+            paramLabel = "N",
+            description = "On how many brokers each topic is to be (default: as these are configured to).")
+    private int replication = TopicSettings.BROKER_DEFAULT;
+
+    @Override
+    boolean needsData() {
+        return false;
+    }
+
+    @Override
+    Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
+            throws TransferException, IOException, InterruptedException {
+        if (partitions < 0) {
+            throw new CommandException(ExitCodes.USAGE, "--partitions: expected 1 or more, found " + partitions);
+        }
+        return new Importer(kafka, topics, this::tell).run(archive, partitions, replication);
+    }
+
+    @Override
+    void afterwards(Path folder) {
+        hint("Now: " + (partitions == 0 ? "" : "MILLRACE_TOPICS_PARTITIONS=" + partitions + " ")
+                + "./millrace up --data " + folder);
+    }
+}
