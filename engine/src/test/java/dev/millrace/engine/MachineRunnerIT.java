@@ -187,7 +187,7 @@ class MachineRunnerIT {
             await().atMost(LIMIT).until(() -> after.fatal().isPresent());
             assertThat(after.fatal().orElseThrow())
                     .hasMessageStartingWith("expected the group " + group(topics) + " to be of this version")
-                    .hasMessageContaining("empty data folder");
+                    .hasMessageContaining("millrace export and import to another data folder");
         }
     }
 

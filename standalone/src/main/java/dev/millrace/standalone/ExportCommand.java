@@ -1,9 +1,12 @@
 package dev.millrace.standalone;
 
 import dev.millrace.schemas.Topics;
+import dev.millrace.standalone.cli.CommandException;
+import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.transfer.Exporter;
 import dev.millrace.standalone.transfer.TransferException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -25,8 +28,21 @@ import picocli.CommandLine.Command;
 final class ExportCommand extends TransferCommand {
 
     @Override
-    boolean needsData() {
-        return true;
+    void requireFile(Path archive) {
+        if (Files.exists(archive)) {
+            throw new CommandException(
+                    ExitCodes.FAILED, "expected no such file yet, found " + archive + ". Name another one");
+        }
+    }
+
+    @Override
+    void requireData(Path folder) {
+        if (Files.notExists(folder)) {
+            throw new CommandException(
+                    ExitCodes.FAILED,
+                    "expected the data folder of an up, found none at " + folder.getParent()
+                            + ". Say --data FOLDER, or --bootstrap-server HOST:PORT for brokers that run");
+        }
     }
 
     @Override
@@ -36,7 +52,7 @@ final class ExportCommand extends TransferCommand {
     }
 
     @Override
-    void afterwards(Path folder) {
+    void afterwards(Path folder, String topicPrefix) {
         hint("What is a secret is not in it: take " + UpCommand.REPLY_SECRET + " and " + KeysCommand.FILE + " from "
                 + folder + " to the new data folder, if they are there");
     }

@@ -7,6 +7,8 @@ import dev.millrace.standalone.cli.ExitCodes;
 import dev.millrace.standalone.transfer.Importer;
 import dev.millrace.standalone.transfer.TransferException;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -39,22 +41,30 @@ final class ImportCommand extends TransferCommand {
     private int replication = TopicSettings.BROKER_DEFAULT;
 
     @Override
-    boolean needsData() {
-        return false;
+    void requireFile(Path archive) throws IOException {
+        if (Files.notExists(archive)) {
+            throw new NoSuchFileException(archive.toString());
+        }
+        if (partitions < 0) {
+            throw new CommandException(ExitCodes.USAGE, "--partitions: expected 1 or more, found " + partitions);
+        }
+    }
+
+    @Override
+    void requireData(Path folder) {
+        // it is made if it is not there
     }
 
     @Override
     Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
             throws TransferException, IOException, InterruptedException {
-        if (partitions < 0) {
-            throw new CommandException(ExitCodes.USAGE, "--partitions: expected 1 or more, found " + partitions);
-        }
         return new Importer(kafka, topics, this::tell).run(archive, partitions, replication);
     }
 
     @Override
-    void afterwards(Path folder) {
-        hint("Now: " + (partitions == 0 ? "" : "MILLRACE_TOPICS_PARTITIONS=" + partitions + " ")
-                + "./millrace up --data " + folder);
+    void afterwards(Path folder, String topicPrefix) {
+        hint("Now: " + (topicPrefix.equals(Topics.DEFAULT_PREFIX) ? "" : "MILLRACE_TOPICS_PREFIX=" + topicPrefix + " ")
+                + (partitions == 0 ? "" : "MILLRACE_TOPICS_PARTITIONS=" + partitions + " ") + "./millrace up --data "
+                + folder);
     }
 }

@@ -10,7 +10,6 @@ import dev.millrace.standalone.cli.TopCommand;
 import dev.millrace.standalone.transfer.TransferException;
 import java.io.IOException;
 import java.io.Reader;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -75,6 +74,7 @@ abstract class TransferCommand implements Callable<Integer> {
     public final Integer call() throws InterruptedException {
         Map<String, Object> kafka = new HashMap<>();
         try {
+            requireFile(file);
             if (commandConfig != null) {
                 Properties properties = new Properties();
                 try (Reader reader = Files.newBufferedReader(commandConfig)) {
@@ -92,9 +92,6 @@ abstract class TransferCommand implements Callable<Integer> {
             return ExitCodes.DONE;
         } catch (TransferException e) {
             throw new CommandException(ExitCodes.FAILED, String.valueOf(e.getMessage()));
-        } catch (FileAlreadyExistsException e) {
-            throw new CommandException(
-                    ExitCodes.FAILED, "expected no such file yet, found " + e.getMessage() + ". Name another one");
         } catch (NoSuchFileException e) {
             throw new CommandException(ExitCodes.FAILED, "expected a file or a folder, found none: " + e.getMessage());
         } catch (IOException e) {
@@ -104,12 +101,7 @@ abstract class TransferCommand implements Callable<Integer> {
 
     private void inFolder(Map<String, Object> kafka) throws TransferException, IOException, InterruptedException {
         Path folder = data.toAbsolutePath().normalize().resolve(UpCommand.KAFKA_FOLDER);
-        if (needsData() && Files.notExists(folder)) {
-            throw new CommandException(
-                    ExitCodes.FAILED,
-                    "expected the data folder of an up, found none at " + data
-                            + ". Say --data FOLDER, or --bootstrap-server HOST:PORT for brokers that run");
-        }
+        requireData(folder);
         EmbeddedBroker broker = BrokerCommand.start(folder, 0, Map.of());
         try {
             Logs.kafka(Level.SEVERE);
@@ -120,18 +112,21 @@ abstract class TransferCommand implements Callable<Integer> {
         } finally {
             BrokerCommand.stop(broker);
         }
-        afterwards(data);
+        afterwards(data, prefix);
     }
 
-    /** Whether there has to be a data folder already. */
-    abstract boolean needsData();
+    /** Complains about the file before anything is started. */
+    abstract void requireFile(Path archive) throws IOException;
+
+    /** Complains about the data folder before a broker is started on it. */
+    abstract void requireData(Path folder);
 
     /** Does it, and says how many records there were of each topic. */
     abstract Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
             throws TransferException, IOException, InterruptedException;
 
     /** Says what a person does next with this data folder. */
-    abstract void afterwards(Path folder);
+    abstract void afterwards(Path folder, String topicPrefix);
 
     private void report(Map<String, Long> records) {
         long all = records.values().stream().mapToLong(Long::longValue).sum();

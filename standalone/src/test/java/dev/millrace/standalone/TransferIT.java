@@ -169,6 +169,8 @@ class TransferIT {
                 archive.toString(),
                 "expected no installation with the prefix millrace.");
         shouldRefuse("export", "--data", data("nowhere"), "x.gz", "expected the data folder of an up, found none");
+        shouldRefuse("import", "--data", data("C"), data("no.gz"), "expected a file or a folder, found none: ");
+        assertThat(Path.of(data("C"))).doesNotExist();
         Path half = temp.resolve("half.gz");
         byte[] whole = Files.readAllBytes(archive);
         Files.write(half, Arrays.copyOf(whole, whole.length / 2));
