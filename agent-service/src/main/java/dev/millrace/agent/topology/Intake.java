@@ -5,6 +5,7 @@ import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.core.Meta;
 import dev.millrace.agent.core.TaskEvent;
 import dev.millrace.agent.core.TaskState;
+import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
@@ -18,14 +19,12 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Segment;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiConsumer;
-import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,8 +50,7 @@ final class Intake implements Processing.Onward {
 
         /** Whether what has this key belongs on this partition. */
         boolean has(String sessionKey) {
-            byte[] key = sessionKey.getBytes(StandardCharsets.UTF_8);
-            return Utils.toPositive(Utils.murmur2(key)) % settings.partitions() == partition;
+            return Rehoming.home(sessionKey, settings.partitions()) == partition;
         }
     }
 

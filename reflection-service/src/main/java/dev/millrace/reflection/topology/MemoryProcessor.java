@@ -4,6 +4,7 @@ import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.ModelCalls;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
+import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
@@ -28,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -238,7 +238,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     private boolean isHome(Event event) {
         byte[] key = event.namespace().getBytes(StandardCharsets.UTF_8);
-        return Utils.toPositive(Utils.murmur2(key)) % settings.partitions() == partition();
+        return Rehoming.home(key, settings.partitions()) == partition();
     }
 
     private void sendHome(Record<byte[], byte[]> incoming, Event event) throws RejectedRecordException {

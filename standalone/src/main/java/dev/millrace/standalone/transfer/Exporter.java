@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 public final class Exporter {
 
     /** What the names of request topics begin with behind the prefix. */
-    static final String REQUESTS = "requests.";
+    static final String REQUESTS = new Topics("").requests("");
 
     private static final Set<String> TOLD_BY_MACHINES = Set.of(Topics.MEMORY_TOOLSET, Changelog.REFLECTION);
 

@@ -110,7 +110,7 @@ public final class Importer {
             try (writing) {
                 Archive.read(file, writing::take);
                 writing.finish();
-            } catch (TransferException e) {
+            } catch (TransferException | KafkaException e) {
                 throw new TransferException(
                         e.getMessage() + ". What has been written is not whole: delete the topics with the prefix "
                                 + topics.prefix() + ", or the data folder, before you try again",
@@ -287,20 +287,23 @@ public final class Importer {
         }
 
         void take(Archive.Entry entry) throws TransferException {
-            try {
-                boolean isRow = moved.withRow(
-                        entry,
-                        (rehoming, row) -> rehoming.place(
-                                row,
-                                (partition, key, value) ->
-                                        send(entry.topic(), partition, entry.timestamp(), key, value, NONE)));
-                if (entry.topic().equals(name(topics.content()))) {
-                    takeContent(entry);
-                } else if (!isRow && meansSomething(entry)) {
-                    send(entry.topic(), partition(entry), entry.timestamp(), entry.key(), entry.value(), heads(entry));
-                }
-            } catch (KafkaException e) {
-                throw new TransferException("The brokers did not take a record: " + e.getMessage(), e);
+            boolean isRow = moved.withRow(
+                    entry,
+                    (rehoming, row) -> rehoming.place(
+                            row,
+                            (partition, key, value) ->
+                                    send(entry.topic(), partition, entry.timestamp(), key, value, NONE, ANYWHERE)));
+            if (entry.topic().equals(name(topics.content()))) {
+                takeContent(entry);
+            } else if (!isRow && meansSomething(entry)) {
+                send(
+                        entry.topic(),
+                        partition(entry),
+                        entry.timestamp(),
+                        entry.key(),
+                        entry.value(),
+                        heads(entry),
+                        ANYWHERE);
             }
             requireTaken();
         }
@@ -321,7 +324,13 @@ public final class Importer {
                         .finish(
                                 changelog.store(),
                                 (partition, key, value) -> send(
-                                        changelog.name(), partition, System.currentTimeMillis(), key, value, NONE));
+                                        changelog.name(),
+                                        partition,
+                                        System.currentTimeMillis(),
+                                        key,
+                                        value,
+                                        NONE,
+                                        ANYWHERE));
             }
             producer.flush();
             requireTaken();
@@ -363,16 +372,6 @@ public final class Importer {
 
         private static List<Archive.Head> heads(Archive.Entry entry) {
             return entry.headers() == null ? NONE : entry.headers();
-        }
-
-        private void send(
-                String name,
-                int partition,
-                long timestamp,
-                byte @Nullable [] key,
-                byte @Nullable [] value,
-                List<Archive.Head> headers) {
-            send(name, partition, timestamp, key, value, headers, ANYWHERE);
         }
 
         private void send(

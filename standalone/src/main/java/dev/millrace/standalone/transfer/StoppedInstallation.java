@@ -157,14 +157,6 @@ final class StoppedInstallation implements AutoCloseable {
                 .all());
     }
 
-    /** Where topics begin. */
-    Map<TopicPartition, Long> beginnings(Collection<TopicPartition> partitions)
-            throws TransferException, InterruptedException {
-        return offsets(admin.listOffsets(partitions.stream()
-                        .collect(Collectors.toMap(Function.identity(), one -> OffsetSpec.earliest())))
-                .all());
-    }
-
     private static Map<TopicPartition, Long> offsets(KafkaFuture<Map<TopicPartition, ListOffsetsResultInfo>> asked)
             throws TransferException, InterruptedException {
         Map<TopicPartition, Long> offsets = new HashMap<>();
