@@ -25,7 +25,8 @@ import picocli.CommandLine.Parameters;
 /**
  * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts
  * (an AOT cache, or a class data archive). It starts everything, has tasks done for some seconds, and ends, so that the
- * archive has the classes of a start and of a task, and of the commands, and knows which methods are worth compiling.
+ * archive has the classes of a start and of a task, and of the commands, and knows which methods are worth compiling, and
+ * how (JEP 515): under load for long enough that the best compiler has been at work.
  */
 @Command(
         name = "train",
@@ -34,8 +35,8 @@ import picocli.CommandLine.Parameters;
 final class TrainCommand implements Callable<Integer> {
 
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
-    private static final Duration WORKING = Duration.ofSeconds(5);
-    private static final int AT_A_TIME = 8;
+    private static final Duration WORKING = Duration.ofSeconds(30);
+    private static final int AT_A_TIME = 32;
     /** The model's own script answers it by way of two tools. */
     private static final String QUESTION = "Which files are in the workspace, and what does notes.txt say?";
 
