@@ -111,7 +111,7 @@ final class Fleet implements AutoCloseable {
                 "--script",
                 script.toString());
         NO_LIMITS.forEach(up::env);
-        up.jvm("-XX:TieredStopAtLevel=4"); // tests start with the quick compiler alone, the launcher with all of them
+        up.jvm("-XX:TieredStopAtLevel=4"); // as the launcher has it; tests start with the quick compiler alone
         System.getProperty(UP_JVM, "").lines().forEach(up::jvm);
         jvm.forEach(up::jvm);
         processes.put("millrace", up.start(folder).awaitReady(ready(gatewayPort)));

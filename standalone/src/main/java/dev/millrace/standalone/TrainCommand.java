@@ -24,9 +24,9 @@ import picocli.CommandLine.Parameters;
 
 /**
  * {@code millrace train FOLDER}: what {@code ./millrace build} lets a JVM do that writes an archive for later starts
- * (an AOT cache, or a class data archive). It starts everything, has tasks done for some seconds, and ends, so that the
- * archive has the classes of a start and of a task, and of the commands, and knows which methods are worth compiling, and
- * how (JEP 515): under load for long enough that the best compiler has been at work.
+ * (an AOT cache, or a class data archive). It starts everything, has tasks done for half a minute, and ends. So the
+ * archive has the classes of a start, of a task and of the commands, and with JDK 25 the profiles of methods, by which
+ * the next start compiles them well at once (JEP 515); of methods that were not busy for long it has none.
  */
 @Command(
         name = "train",
