@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -111,44 +110,44 @@ final class Fleet implements AutoCloseable {
                 "--script",
                 script.toString());
         NO_LIMITS.forEach(up::env);
-        up.jvm("-XX:TieredStopAtLevel=4"); // as the launcher has it; tests start with the quick compiler alone
+        up.asInProduction();
         System.getProperty(UP_JVM, "").lines().forEach(up::jvm);
         jvm.forEach(up::jvm);
         processes.put("millrace", up.start(folder).awaitReady(ready(gatewayPort)));
     }
 
     private void startServices(Path script, List<String> jvm) {
-        List<String> flags = new ArrayList<>(List.of("-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC"));
-        flags.addAll(jvm);
-        ServiceProcess.Builder broker =
-                ServiceProcess.standalone("broker", "--port", Integer.toString(brokerPort), "--data", "data");
-        flags.forEach(broker::jvm);
+        ServiceProcess.Builder broker = ServiceProcess.standalone(
+                        "broker", "--port", Integer.toString(brokerPort), "--data", "data")
+                .asInProduction();
+        jvm.forEach(broker::jvm);
         processes.put("broker", broker.start(folder).awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT));
         int agentPort = FreePort.find();
         int toolsPort = FreePort.find();
         startService(
                 "agent-service",
                 agentPort,
-                flags,
+                jvm,
                 Map.of(
                         "MILLRACE_LLM_SCRIPTED_SCRIPT", script.toString(),
                         "MILLRACE_AGENT_STATE_DIR", folder.resolve("agent").toString()));
         startService(
                 "tool-service",
                 toolsPort,
-                flags,
+                jvm,
                 Map.of("MILLRACE_TOOLS_WORKSPACE", folder.resolve("workspace").toString()));
         startService(
                 "gateway-service",
                 gatewayPort,
-                flags,
+                jvm,
                 Map.of("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + agentPort));
         Map.of("agent-service", agentPort, "tool-service", toolsPort, "gateway-service", gatewayPort)
                 .forEach((name, port) -> running(name).awaitReady(ready(port)));
     }
 
-    private void startService(String name, int port, List<String> flags, Map<String, String> environment) {
+    private void startService(String name, int port, List<String> jvm, Map<String, String> environment) {
         ServiceProcess.Builder service = ServiceProcess.service(name)
+                .asInProduction()
                 .env("KAFKA_BOOTSTRAP_SERVERS", bootstrapServers())
                 .env("MILLRACE_TOPICS_CREATE", "true")
                 .env("MILLRACE_TOPICS_PARTITIONS", PARTITIONS)
@@ -156,7 +155,7 @@ final class Fleet implements AutoCloseable {
                 .env("QUARKUS_HTTP_HOST", "127.0.0.1");
         NO_LIMITS.forEach(service::env);
         environment.forEach(service::env);
-        flags.forEach(service::jvm);
+        jvm.forEach(service::jvm);
         processes.put(name, service.start(folder));
     }
 

@@ -57,20 +57,18 @@ final class Floor implements Peer {
 
     /** Starts a broker for measurements and waits until it takes records. */
     static ServiceProcess broker(int port, Path folder) {
-        return allTiers(ServiceProcess.standalone("broker", "--port", Integer.toString(port), "--data", "data"))
+        return ServiceProcess.standalone("broker", "--port", Integer.toString(port), "--data", "data")
+                .asInProduction()
                 .start(folder)
                 .awaitOutput("Kafka is ready", ServiceProcess.START_LIMIT);
     }
 
     private void startLoop(FloorLoop.Kind kind) {
         String state = folder.resolve("state").toString();
-        processes.add(allTiers(ServiceProcess.mainClass(FloorLoop.class, kind.name(), "127.0.0.1:" + port, state))
+        processes.add(ServiceProcess.mainClass(FloorLoop.class, kind.name(), "127.0.0.1:" + port, state)
+                .asInProduction()
                 .start(folder));
         processes.getLast().awaitOutput("The loop runs", ServiceProcess.START_LIMIT);
-    }
-
-    private static ServiceProcess.Builder allTiers(ServiceProcess.Builder process) {
-        return process.jvm("-XX:TieredStopAtLevel=4").jvm("-XX:-UseSerialGC");
     }
 
     /** Its broker. */

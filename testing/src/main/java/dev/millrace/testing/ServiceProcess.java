@@ -28,6 +28,9 @@ public final class ServiceProcess implements AutoCloseable {
 
     private static final int TAIL_LINES = 60;
 
+    /** What ends soon is done sooner with the quick compiler alone, and needs little memory. */
+    private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+
     private static final int FIRST_WITH_AOT_CACHE = 25;
 
     private final String name;
@@ -49,6 +52,7 @@ public final class ServiceProcess implements AutoCloseable {
         private final List<String> program;
         private final List<String> args;
         private final List<String> jvmArgs = new ArrayList<>();
+        private List<String> speed = QUICK;
         // reflections are model calls that a test of tasks would count
         private final Map<String, String> environment =
                 new LinkedHashMap<>(Map.of("MILLRACE_AGENT_REFLECTION_ENABLED", "false"));
@@ -71,12 +75,20 @@ public final class ServiceProcess implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Leaves compilers and collector to the JVM, for what is measured; tests start with the quick compiler alone.
+         */
+        public Builder asInProduction() {
+            speed = List.of();
+            return this;
+        }
+
         /** The command line that starts it. */
         public List<String> command() {
             List<String> command = new ArrayList<>();
             command.add(ProcessHandle.current().info().command().orElse("java"));
-            command.addAll(
-                    List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+            command.addAll(speed);
+            command.add("--enable-native-access=ALL-UNNAMED");
             command.addAll(jvmArgs);
             command.addAll(program);
             command.addAll(args);
