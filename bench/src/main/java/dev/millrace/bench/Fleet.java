@@ -141,8 +141,9 @@ final class Fleet implements AutoCloseable {
                 gatewayPort,
                 jvm,
                 Map.of("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + agentPort));
-        Map.of("agent-service", agentPort, "tool-service", toolsPort, "gateway-service", gatewayPort)
-                .forEach((name, port) -> running(name).awaitReady(ready(port)));
+        for (String name : List.of("agent-service", "tool-service", "gateway-service")) {
+            running(name).awaitReady();
+        }
     }
 
     private void startService(String name, int port, List<String> jvm, Map<String, String> environment) {

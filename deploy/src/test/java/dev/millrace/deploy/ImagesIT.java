@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The images in podman, as the manifests of the trial have them run: user, read-only root, capabilities, memory, volumes,
- * keys, topics and probes. and what each may do at the brokers. The addresses are the test's own, and so is the network: that of this
+ * keys, topics, probes, and what each may do at the brokers. The addresses are the test's own, and so is the network: that of this
  * machine.
  */
 class ImagesIT {
@@ -39,28 +40,48 @@ class ImagesIT {
     private static final Path IMAGES = Path.of("target", "images");
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int KILLED = 137;
+    /** The network of this machine, and limits that need not be raised; Podman's own would have to be. */
+    private static final List<String> RUN =
+            List.of("--network", "host", "--ulimit", "nofile=16384:16384", "--ulimit", "nproc=8192:8192");
+    /** Podman as it is, and with the runtime that does where control groups are of both versions. */
+    private static final List<List<String>> PODMANS =
+            List.of(List.of("podman"), List.of("podman", "--runtime", "runc"));
 
     private final Manifests all = Manifests.rendered("trial");
     private final Map<ObjectNode, String> running = new LinkedHashMap<>();
     private final Map<String, Integer> ports = new TreeMap<>();
 
+    private List<String> podman = PODMANS.getFirst();
+
     @TempDir
     Path folder;
 
     @BeforeEach
-    void requireImages() {
+    void requireImages() throws IOException {
         for (ObjectNode workload : all.workloads().toList()) {
             Path tar = IMAGES.resolve(name(workload) + ".tar");
             if (!Files.exists(tar)) {
                 skip("needs the images (./millrace images --base debian)");
             }
+            podman("load", "-q", "-i", tar.toString());
+        }
+        ObjectNode one = all.workloads().findFirst().orElseThrow();
+        String why = "";
+        for (List<String> candidate : PODMANS) {
+            podman = candidate;
             try {
-                podman("load", "-q", "-i", tar.toString());
-                podman("run", "--rm", "--network", "host", "--entrypoint", "java", image(workload), "-version");
-            } catch (IOException | IllegalStateException e) {
-                skip("needs a podman that runs containers (Debian: apt-get install podman runc): " + e.getMessage());
+                podman(run("--rm", "--memory", "256m", "--entrypoint", "java", image(one), "-version"));
+                return;
+            } catch (IllegalStateException e) {
+                why = e.getMessage();
             }
         }
+        skip("needs a podman that runs containers: " + why);
+    }
+
+    private static String[] run(String... more) {
+        return Stream.concat(Stream.concat(Stream.of("run"), RUN.stream()), Stream.of(more))
+                .toArray(String[]::new);
     }
 
     @AfterEach
@@ -116,8 +137,7 @@ class ImagesIT {
     private String[] command(ObjectNode workload, SecuredBroker broker) throws IOException {
         JsonNode security = pod(workload).path("securityContext");
         JsonNode own = container(workload).path("securityContext");
-        List<String> command =
-                new ArrayList<>(List.of("run", "-d", "--network", "host", "--add-host", "agent:127.0.0.1"));
+        List<String> command = new ArrayList<>(List.of("-d", "--add-host", "agent:127.0.0.1"));
         command.addAll(List.of(
                 "--user",
                 security.path("runAsUser").asText()
@@ -142,9 +162,10 @@ class ImagesIT {
         environment.put("KAFKA_SASL_JAAS_CONFIG", broker.login(all.user(workload)));
         environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
         environment.put("QUARKUS_HTTP_PORT", Integer.toString(port(name(workload))));
+        environment.put("QUARKUS_MANAGEMENT_PORT", Integer.toString(port(name(workload) + " management")));
         environment.forEach((key, value) -> command.addAll(List.of("-e", key + '=' + value)));
         command.add(image(workload));
-        return command.toArray(String[]::new);
+        return run(command.toArray(String[]::new));
     }
 
     private List<String> mounted(ObjectNode workload, JsonNode mount, SecuredBroker broker) throws IOException {
@@ -188,7 +209,8 @@ class ImagesIT {
     private void awaitProbes(ObjectNode workload) {
         for (String probe : List.of("startupProbe", "readinessProbe", "livenessProbe")) {
             JsonNode asked = container(workload).path(probe);
-            URI url = URI.create("http://127.0.0.1:" + port(name(workload))
+            URI url = URI.create("http://127.0.0.1:"
+                    + port(name(workload) + ' ' + asked.at("/httpGet/port").asText())
                     + asked.at("/httpGet/path").asText());
             Duration budget = probe.equals("startupProbe")
                     ? Duration.ofSeconds(asked.path("periodSeconds").asInt()
@@ -213,7 +235,7 @@ class ImagesIT {
 
     /** What podman prints; fails where it does. */
     private String podman(String... args) throws IOException {
-        List<String> command = new ArrayList<>(List.of("podman"));
+        List<String> command = new ArrayList<>(podman);
         command.addAll(List.of(args));
         Path errors = folder.resolve("podman.log");
         Process process =

@@ -178,15 +178,15 @@ final class Pods implements AutoCloseable {
 
         /** As the manifest has it, but more often while it is not ready. */
         private void probe() {
-            HttpApi api = HttpApi.onPort(port);
             String path = container(workload).at("/readinessProbe/httpGet/path").asText();
+            HttpApi readiness = new HttpApi(process.management(path));
             int period = container(workload).at("/readinessProbe/periodSeconds").asInt();
             int threshold =
                     container(workload).at("/readinessProbe/failureThreshold").asInt();
             int failures = 0;
             try {
                 while (!ending) {
-                    failures = api.status(path) == 200 ? 0 : failures + 1;
+                    failures = readiness.status("") == 200 ? 0 : failures + 1;
                     if (failures == 0 || failures >= threshold) {
                         set(failures == 0);
                     }

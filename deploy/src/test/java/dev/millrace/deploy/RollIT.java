@@ -106,22 +106,18 @@ class RollIT {
             TimeUnit.SECONDS.sleep(WARM_UP_SECONDS);
 
             // when
-            long start = System.nanoTime();
-            if (TOGETHER) {
-                List<Future<?>> rolls = new ArrayList<>();
-                SERVICES.forEach(service -> rolls.add(threads.submit(() -> {
-                    pods.roll(service);
-                    return null;
-                })));
-                for (Future<?> roll : rolls) {
+            List<Future<String>> rolls = new ArrayList<>();
+            for (String service : SERVICES) {
+                Future<String> roll = threads.submit(() -> rolled(pods, service));
+                rolls.add(roll);
+                if (!TOGETHER) {
                     roll.get();
                 }
-            } else {
-                for (String service : SERVICES) {
-                    pods.roll(service);
-                }
             }
-            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+            List<String> rolled = new ArrayList<>();
+            for (Future<String> roll : rolls) {
+                rolled.add(roll.get());
+            }
             load.stop();
 
             // then
@@ -131,10 +127,10 @@ class RollIT {
             }
             List<Long> millis = told.stream().map(Told::millis).sorted().toList();
             System.out.printf(
-                    "%d tasks at %d/s through a roll of %d s: p50 %d ms, p99 %d ms, slowest %d ms; made again: %s%n",
+                    "%d tasks at %d/s through a roll (%s): p50 %d ms, p99 %d ms, slowest %d ms; made again: %s%n",
                     told.size(),
                     RATE,
-                    seconds,
+                    String.join(", ", rolled),
                     millis.get(millis.size() / 2),
                     millis.get(millis.size() * 99 / 100),
                     millis.getLast(),
@@ -146,6 +142,13 @@ class RollIT {
             assertThat(api.get("/v1/dead-letters").json().path("deadLetters")).isEmpty();
             assertThat(Decisions.refused()).isEmpty();
         }
+    }
+
+    /** Replaces a service, and says how long that took. */
+    private static String rolled(Pods pods, String service) throws InterruptedException {
+        long start = System.nanoTime();
+        pods.roll(service);
+        return service + ' ' + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) + " s";
     }
 
     /** No event twice, no model call and no tool call more than the script has, one end. */

@@ -33,6 +33,9 @@ final class Rules {
 
     private static final List<String> PROBES = List.of("startupProbe", "readinessProbe", "livenessProbe");
 
+    /** The port that has probes and metrics, and nothing else. */
+    static final String MANAGEMENT = "management";
+
     /** Variables whose values are folders that are written to. */
     private static final String FOLDERS = "MILLRACE_.*(_STATE_DIR|_WORKSPACE)";
 
@@ -232,9 +235,9 @@ final class Rules {
         for (String probe : PROBES) {
             JsonNode port = container(workload).at('/' + probe + "/httpGet/port");
             problems.require(
-                    port.isTextual() && containerPort(workload, port) > 0,
+                    port.asText().equals(MANAGEMENT) && containerPort(workload, port) > 0,
                     workload,
-                    probe + " asks no port of the container");
+                    probe + " does not ask the management port");
         }
     }
 

@@ -138,12 +138,8 @@ class RulesTest {
                 new Fault("StatefulSet", "agent", CONTAINER + "/image", "millrace/agent:latest", "may change"),
                 new Fault("StatefulSet", "agent", CONTAINER + "/image", "registry.example:5000/agent", "may change"),
                 // probes and folders
-                new Fault(
-                        "Deployment",
-                        "gateway",
-                        CONTAINER + "/readinessProbe/httpGet/port",
-                        "management",
-                        "readinessProbe"),
+                new Fault("Deployment", "gateway", CONTAINER + "/readinessProbe/httpGet/port", "web", "readinessProbe"),
+                new Fault("Deployment", "gateway", CONTAINER + "/livenessProbe/httpGet/port", "http", "livenessProbe"),
                 new Fault("Deployment", "gateway", CONTAINER + "/startupProbe", "gone", "startupProbe"),
                 new Fault("Deployment", "gateway", CONTAINER + "/volumeMounts", "[]", "/tmp"),
                 new Fault(
@@ -202,6 +198,8 @@ class RulesTest {
                 new Fault("NetworkPolicy", "questions-from", "/spec/egress/0/ports/0/port", "web", "no port web"),
                 new Fault("NetworkPolicy", "scrape", "/spec/podSelector/matchLabels", "{a: b}", "selects no pod"),
                 new Fault("PodMonitor", "millrace", "/spec/podMetricsEndpoints/0/port", "metrics", "no way to"),
+                new Fault("PodMonitor", "millrace", "/spec/podMetricsEndpoints/0/port", "http", "no way to"),
+                new Fault("NetworkPolicy", "scrape", "/spec/ingress/0/ports/0/port", "http", "reaches more than"),
                 new Fault("PodMonitor", "millrace", "/spec/selector/matchLabels", "{a: b}", "selects no pod"),
                 // what works, and not as it should
                 new Fault("ScaledObject", "tool", "/spec/triggers/0/type", "kafka", "share group"),

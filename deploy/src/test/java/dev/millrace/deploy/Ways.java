@@ -143,6 +143,14 @@ record Ways(Manifests all, Problems problems) {
         problems.require(!selected.isEmpty(), policy, "selects no pod");
         for (JsonNode rule : policy.at("/spec/ingress")) {
             namedPorts(policy, rule, selected);
+            problems.require(
+                    !isForMonitoring(rule)
+                            || (!rule.path("ports").isEmpty()
+                                    && stream(rule.path("ports"))
+                                            .allMatch(entry ->
+                                                    entry.path("port").asText().equals(Rules.MANAGEMENT))),
+                    policy,
+                    "who scrapes reaches more than the management port");
         }
         for (JsonNode rule : policy.at("/spec/egress")) {
             namedPorts(
@@ -166,6 +174,15 @@ record Ways(Manifests all, Problems problems) {
         }
     }
 
+    /** Whether a rule lets in who scrapes metrics. */
+    private static boolean isForMonitoring(JsonNode rule) {
+        return stream(rule.path("from"))
+                .anyMatch(from -> from.at("/namespaceSelector/matchLabels/kubernetes.io~1metadata.name")
+                        .asText()
+                        .equals("monitoring"));
+    }
+
+    /** Who scrapes metrics reaches them, and nothing else. */
     private void scrape(ObjectNode monitor) {
         List<ObjectNode> selected = all.selected(monitor.at("/spec/selector"));
         problems.require(!selected.isEmpty(), monitor, "selects no pod");
@@ -175,9 +192,7 @@ record Ways(Manifests all, Problems problems) {
                 problems.require(
                         port > 0
                                 && rules(workload, "ingress")
-                                        .anyMatch(rule -> opens(workload, rule, port)
-                                                && stream(rule.path("from"))
-                                                        .anyMatch(from -> from.has("namespaceSelector"))),
+                                        .anyMatch(rule -> opens(workload, rule, port) && isForMonitoring(rule)),
                         monitor,
                         "no way to " + name(workload));
             }

@@ -3,6 +3,7 @@ package dev.millrace.http;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Problem;
 import io.quarkus.vertx.http.HttpServerStart;
+import io.quarkus.vertx.http.ManagementInterface;
 import io.quarkus.vertx.http.runtime.filters.Filters;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -48,6 +49,11 @@ public class Door {
 
     void hang(@Observes Filters filters) {
         filters.register(this::enter, FIRST);
+    }
+
+    /** The management port has routes of its own, and the same door before them. */
+    void hang(@Observes ManagementInterface management) {
+        management.router().route().order(-FIRST).handler(this::enter);
     }
 
     /** Says what is open to whom. */

@@ -108,7 +108,7 @@ class KnowledgeCrashIT {
             }
             try (ServiceProcess service = start(topics, state, folder)) {
                 // what it says itself, and so with what its own index has
-                await(service, () -> indexed(HttpApi.onPort(port)) >= DOCUMENTS);
+                await(service, () -> indexed(service, HttpApi.onPort(port)) >= DOCUMENTS);
                 service.stop(Duration.ofSeconds(30));
             }
             // then
@@ -196,8 +196,8 @@ class KnowledgeCrashIT {
     }
 
     /** How many documents the service says are indexed. */
-    private static int indexed(HttpApi service) {
-        if (service.status("/q/health/ready") != 200) {
+    private static int indexed(ServiceProcess process, HttpApi service) {
+        if (new HttpApi(process.management("/q/health/ready")).status("") != 200) {
             return 0;
         }
         int indexed = 0;

@@ -67,6 +67,7 @@ final class KnowledgeProcess implements AutoCloseable {
                     .forEach((key, value) -> environment.put(
                             "KAFKA_" + key.toUpperCase(Locale.ROOT).replace('.', '_'), value));
             environment.put("QUARKUS_HTTP_PORT", Integer.toString(port));
+            environment.put("QUARKUS_MANAGEMENT_PORT", Integer.toString(freePort()));
             environment.put("MILLRACE_TOPICS_CREATE", "true");
             environment.putIfAbsent("MILLRACE_TOPICS_PARTITIONS", "2");
             environment.put("MILLRACE_KNOWLEDGE_STATE_DIR", folder.toString());

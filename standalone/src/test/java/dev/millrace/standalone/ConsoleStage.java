@@ -318,7 +318,7 @@ abstract class ConsoleStage {
                 .env("MILLRACE_TOPICS_PARTITIONS", "2")
                 .env("QUARKUS_HTTP_PORT", Integer.toString(port))
                 .start(temp)
-                .awaitReady(URI.create("http://127.0.0.1:" + port + "/q/health/ready"));
+                .awaitReady();
     }
 
     private static void stop() throws IOException {

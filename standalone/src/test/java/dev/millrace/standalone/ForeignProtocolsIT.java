@@ -830,7 +830,7 @@ class ForeignProtocolsIT {
                 .env("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + PORT)
                 .env("MILLRACE_HTTP_INTERNAL_SECRET", SECRET)
                 .start(folder)
-                .awaitReady(ready(port));
+                .awaitReady();
     }
 
     private static URI ready(int port) {

@@ -10,7 +10,6 @@ import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Socket;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +27,7 @@ class ServicesIT {
     Path temp;
 
     @Test
-    @DisplayName("broker, agent, tools and gateway as four processes do the main job")
+    @DisplayName("broker, agent, tools and gateway as four processes do the main job, probes and metrics apart")
     void shouldDoTheMainJobInFourProcesses() throws IOException {
         // given
         int brokerPort = FreePort.find();
@@ -50,9 +49,9 @@ class ServicesIT {
                 ServiceProcess gateway = service("gateway-service", brokerPort, gatewayPort)
                         .env("MILLRACE_GATEWAY_AGENT_URL", "http://127.0.0.1:" + agentPort)
                         .start(temp)) {
-            agent.awaitReady(ready(agentPort));
-            tools.awaitReady(ready(toolsPort));
-            gateway.awaitReady(ready(gatewayPort));
+            agent.awaitReady();
+            tools.awaitReady();
+            gateway.awaitReady();
             HttpApi api = HttpApi.onPort(gatewayPort);
 
             // when
@@ -70,12 +69,32 @@ class ServicesIT {
             assertThat(broker.isAlive()).isTrue();
 
             // and: all of it is for this machine only, unless somebody says otherwise
-            for (int port : new int[] {brokerPort, agentPort, toolsPort, gatewayPort}) {
+            for (int port : new int[] {
+                brokerPort,
+                agentPort,
+                toolsPort,
+                gatewayPort,
+                gateway.management("").getPort()
+            }) {
                 assertThatThrownBy(() -> new Socket("127.0.0.2", port).close())
                         .as("port %d on another address", port)
                         .isInstanceOf(ConnectException.class);
             }
             assertThat(gateway.output()).contains("listens on 127.0.0.1:" + gatewayPort + ", for this machine only");
+
+            // and: probes and metrics are at a port of their own, and nothing else is there
+            for (ServiceProcess service : List.of(agent, tools, gateway)) {
+                HttpApi management = new HttpApi(service.management(""));
+                assertThat(management.get("/q/metrics").body()).contains("jvm_memory_used_bytes");
+                assertThat(management.status("/q/health/live")).isEqualTo(200);
+                for (String elsewhere : List.of("/health", "/v1/tasks", "/internal/tasks", "/openapi", "/console/")) {
+                    assertThat(management.status(elsewhere)).as(elsewhere).isEqualTo(404);
+                }
+            }
+            for (int port : new int[] {agentPort, toolsPort, gatewayPort}) {
+                assertThat(HttpApi.onPort(port).status("/q/metrics")).isEqualTo(404);
+                assertThat(HttpApi.onPort(port).status("/q/health/ready")).isEqualTo(404);
+            }
         }
     }
 
@@ -85,9 +104,5 @@ class ServicesIT {
                 .env("MILLRACE_TOPICS_CREATE", "true")
                 .env("MILLRACE_TOPICS_PARTITIONS", "2")
                 .env("QUARKUS_HTTP_PORT", Integer.toString(httpPort));
-    }
-
-    private static URI ready(int port) {
-        return URI.create("http://127.0.0.1:" + port + "/q/health/ready");
     }
 }

@@ -84,9 +84,9 @@ class SubAgentsIT {
             List<String> children;
             String sleeper;
             try (ServiceProcess tools = tools(brokerPort, toolsPort)) {
-                agent.awaitReady(ready(agentPort));
-                tools.awaitReady(ready(toolsPort));
-                gateway.awaitReady(ready(gatewayPort));
+                agent.awaitReady();
+                tools.awaitReady();
+                gateway.awaitReady();
                 awaitTool(api, "sleeper");
                 parent = submit(api, "Have it done.", "boss");
                 await().atMost(LIMIT)
@@ -102,8 +102,8 @@ class SubAgentsIT {
                 assertThat(api.awaitEnd(children.get(1), LIMIT).path("state").asText())
                         .isEqualTo("failed");
                 await().atMost(LIMIT)
-                        .until(() -> TAKEN.matcher(HttpApi.onPort(toolsPort)
-                                        .get("/q/metrics")
+                        .until(() -> TAKEN.matcher(new HttpApi(tools.management("/q/metrics"))
+                                        .get("")
                                         .body())
                                 .find());
 
@@ -224,10 +224,6 @@ class SubAgentsIT {
                 .env("MILLRACE_TOPICS_PARTITIONS", "2")
                 .env("QUARKUS_HTTP_PORT", String.valueOf(httpPort))
                 .env("QUARKUS_HTTP_HOST", "127.0.0.1");
-    }
-
-    private static URI ready(int port) {
-        return URI.create("http://127.0.0.1:" + port + "/q/health/ready");
     }
 
     private Path script() throws IOException {

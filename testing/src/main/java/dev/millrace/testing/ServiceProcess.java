@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.core.ConditionTimeoutException;
@@ -33,15 +34,19 @@ public final class ServiceProcess implements AutoCloseable {
 
     private static final int FIRST_WITH_AOT_CACHE = 25;
 
+    private static final String MANAGEMENT_PORT = "QUARKUS_MANAGEMENT_PORT";
+
     private final String name;
     private final Process process;
     private final Path log;
+    private final Optional<String> managementPort;
     private final Thread hook;
 
-    private ServiceProcess(String name, Process process, Path log) {
+    private ServiceProcess(String name, Process process, Path log, Optional<String> managementPort) {
         this.name = name;
         this.process = process;
         this.log = log;
+        this.managementPort = managementPort;
         this.hook = Thread.ofPlatform().unstarted(process::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(hook);
     }
@@ -111,7 +116,8 @@ public final class ServiceProcess implements AutoCloseable {
                             || variable.startsWith("QUARKUS_"));
             builder.environment().putAll(environment);
             try {
-                return new ServiceProcess(name, builder.start(), log);
+                return new ServiceProcess(
+                        name, builder.start(), log, Optional.ofNullable(environment.get(MANAGEMENT_PORT)));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -125,9 +131,10 @@ public final class ServiceProcess implements AutoCloseable {
         return builder;
     }
 
-    /** One service alone, by the name of its module, such as {@code agent-service}. */
+    /** One service alone, by the name of its module ({@code agent-service}). Its management port is a free one. */
     public static Builder service(String module) {
-        return new Builder(module, application(module), List.of());
+        return new Builder(module, application(module), List.of())
+                .env(MANAGEMENT_PORT, Integer.toString(FreePort.find()));
     }
 
     /** A class of this process's own class path. */
@@ -143,6 +150,22 @@ public final class ServiceProcess implements AutoCloseable {
         HttpApi api = new HttpApi(url);
         awaitThat("ready at " + url, START_LIMIT, () -> api.status("") == 200);
         return this;
+    }
+
+    /** Waits until a service is ready, as its management port says. */
+    public ServiceProcess awaitReady() {
+        return awaitReady(management("/q/health/ready"));
+    }
+
+    /**
+     * Where a service has what is for probes and monitoring.
+     *
+     * @param path such as {@code /q/metrics}
+     */
+    public URI management(String path) {
+        return URI.create("http://127.0.0.1:"
+                + managementPort.orElseThrow(() -> new IllegalStateException(name + " has one port for everything"))
+                + path);
     }
 
     /** Waits until the output contains this text. */

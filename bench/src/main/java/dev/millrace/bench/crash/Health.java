@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.testing.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -20,10 +21,10 @@ final class Health {
             .connectTimeout(LIMIT)
             .build();
 
-    /** Why the service on this port does not do its work; empty if it does. */
-    Optional<String> notReady(int port) throws InterruptedException {
+    /** Why this service does not do its work; empty if it does. */
+    Optional<String> notReady(ServiceProcess service) throws InterruptedException {
         try {
-            HttpResponse<String> answer = get(port, "ready");
+            HttpResponse<String> answer = get(service.management("/q/health/ready"));
             return answer.statusCode() == 200
                     ? Optional.empty()
                     : Optional.of(answer.body().replaceAll("\\s+", " "));
@@ -32,21 +33,17 @@ final class Health {
         }
     }
 
-    /** What the service on this port will not get over without a restart; empty if it may, or says nothing. */
-    Optional<String> notLive(int port) throws InterruptedException {
+    /** What this service will not get over without a restart; empty if it may, or says nothing. */
+    Optional<String> notLive(ServiceProcess service) throws InterruptedException {
         try {
-            HttpResponse<String> answer = get(port, "live");
+            HttpResponse<String> answer = get(service.management("/q/health/live"));
             return answer.statusCode() == DOWN ? Optional.of(answer.body().replaceAll("\\s+", " ")) : Optional.empty();
         } catch (IOException e) {
             return Optional.empty();
         }
     }
 
-    private HttpResponse<String> get(int port, String what) throws IOException, InterruptedException {
-        return http.send(
-                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/q/health/" + what))
-                        .timeout(LIMIT)
-                        .build(),
-                BodyHandlers.ofString());
+    private HttpResponse<String> get(URI url) throws IOException, InterruptedException {
+        return http.send(HttpRequest.newBuilder(url).timeout(LIMIT).build(), BodyHandlers.ofString());
     }
 }

@@ -231,7 +231,7 @@ final class Installation implements AutoCloseable {
 
     /** Waits until a service is ready. */
     void awaitReady(Part part) {
-        process(part).awaitReady(http(part, "/q/health/ready"));
+        process(part).awaitReady();
     }
 
     /** Why a part does not do its work; empty if it does, as far as it knows. */
@@ -239,7 +239,9 @@ final class Installation implements AutoCloseable {
         if (!process(part).isAlive()) {
             return Optional.of("it has ended");
         }
-        return part.isBroker() ? Optional.empty() : health.notReady(port(part)).map(why -> part.label() + ": " + why);
+        return part.isBroker()
+                ? Optional.empty()
+                : health.notReady(process(part)).map(why -> part.label() + ": " + why);
     }
 
     /** Starts again what has ended or says that it needs a restart, as an orchestrator would, and notes it. */
@@ -250,7 +252,7 @@ final class Installation implements AutoCloseable {
                 take(part).close();
                 launch(part);
             } else if (!part.isBroker()) {
-                Optional<String> notLive = health.notLive(port(part));
+                Optional<String> notLive = health.notLive(process(part));
                 if (notLive.isPresent()) {
                     restarts.add(part.label() + " was not live: " + notLive.get());
                     kill(List.of(part));

@@ -38,12 +38,16 @@ public final class GatewayClient {
     /** What the stub of agent-service answers, in outline. */
     private static final Pattern RELAYED = Pattern.compile("/v1/(tasks|agents|tools|usage|approvals|events)(/.*)?");
 
+    private static final Pattern MANAGEMENT = Pattern.compile("/q/(health|metrics)");
+
     private static @Nullable OpenApiCheck document;
 
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final Config config = ConfigProvider.getConfig();
     private final String base = config.getValue("test.url", String.class).replaceFirst("/$", "");
+    private final String management =
+            "http://localhost:" + config.getValue("quarkus.management.test-port", Integer.class);
 
     /** An answer, its body as text and, if it is JSON, as values. */
     public record Answer(int status, HttpResponse<String> response) {
@@ -74,11 +78,16 @@ public final class GatewayClient {
     }
 
     int port() {
-        return URI.create(base).getPort();
+        return at("/").getPort();
+    }
+
+    /** Where the gateway serves this path; what is for probes and monitoring, it does at a port of its own. */
+    URI at(String path) {
+        return URI.create((MANAGEMENT.matcher(path).lookingAt() ? management : base) + path);
     }
 
     public HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create(base + path)).timeout(LIMIT);
+        return HttpRequest.newBuilder(at(path)).timeout(LIMIT);
     }
 
     public Answer get(String path) throws IOException, InterruptedException {

@@ -162,7 +162,7 @@ class OperationsIT {
     @ValueSource(
             strings = {"/v1/tasks", "/v1/stream", "/v1/nothing", "/openapi", "/q/metrics", "/q/health/ready", "/nowhere"
             })
-    @DisplayName("the door is before every route, Quarkus' own included")
+    @DisplayName("the door is before every route, Quarkus' own and those of the management port included")
     void shouldStandBeforeEveryRoute(String path) throws Exception {
         assertThat(gateway.send(gateway.request(path).header("Sec-Fetch-Site", "cross-site"))
                         .text("code"))
@@ -173,7 +173,9 @@ class OperationsIT {
                                 .method("OPTIONS", BodyPublishers.noBody()))
                         .status())
                 .isEqualTo(403);
-        assertThat(rawStatus("GET " + path + " HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"))
+        assertThat(rawStatus(
+                        gateway.at(path).getPort(),
+                        "GET " + path + " HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"))
                 .isEqualTo(421);
     }
 
@@ -183,9 +185,11 @@ class OperationsIT {
         String own = "http://localhost:" + gateway.port();
 
         // when
-        int status = rawStatus("POST /v1/tasks HTTP/1.1\r\nHost: localhost:" + gateway.port() + "\r\nOrigin: " + own
-                + "\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: 16\r\n"
-                + "Connection: close\r\n\r\n{\"text\":\"hello\"}");
+        int status = rawStatus(
+                gateway.port(),
+                "POST /v1/tasks HTTP/1.1\r\nHost: localhost:" + gateway.port() + "\r\nOrigin: " + own
+                        + "\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\nContent-Length: 16\r\n"
+                        + "Connection: close\r\n\r\n{\"text\":\"hello\"}");
 
         // then
         assertThat(status).isEqualTo(202);
@@ -195,8 +199,8 @@ class OperationsIT {
     }
 
     /** The status of a request that is sent as it is; Java's client lets nobody set Host. */
-    private int rawStatus(String request) throws IOException {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port())) {
+    private static int rawStatus(int port, String request) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout((int) GatewayClient.LIMIT.toMillis());
             socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
             String line = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))

@@ -64,9 +64,13 @@ class ToolServiceIT {
 
     private final TestBroker broker = TestBroker.shared();
     private final Topics topics;
+    private final int managementPort;
 
-    ToolServiceIT(@ConfigProperty(name = "millrace.topics.prefix") String prefix) {
-        topics = new Topics(prefix);
+    ToolServiceIT(
+            @ConfigProperty(name = "millrace.topics.prefix") String prefix,
+            @ConfigProperty(name = "quarkus.management.test-port") int managementPort) {
+        this.topics = new Topics(prefix);
+        this.managementPort = managementPort;
     }
 
     @Test
@@ -159,8 +163,8 @@ class ToolServiceIT {
         // given
         ask(request("call-counted", "notify", Map.of("message", "hello")));
         // when
-        int ready = given().get("/q/health/ready").statusCode();
-        String metrics = given().get("/q/metrics").body().asString();
+        int ready = given().port(managementPort).get("/q/health/ready").statusCode();
+        String metrics = given().port(managementPort).get("/q/metrics").body().asString();
         // then
         assertThat(ready).isEqualTo(200);
         assertThat(metrics).contains("millrace_tools_calls_seconds_count").contains("toolName=\"notify\"");

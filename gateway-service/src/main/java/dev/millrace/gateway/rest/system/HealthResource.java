@@ -36,7 +36,8 @@ public class HealthResource {
     @OpenToAll("it says that the process answers, and no more")
     @Operation(
             summary = "Whether this process answers",
-            description = "Always ok. Whether it has brokers to work with, /q/health/ready says.")
+            description =
+                    "Always ok. Whether it has brokers to work with, /q/health/ready of the management port says.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = HealthAnswer.class)))
     public Response health() {
         return Response.ok(Json.writeText(new HealthAnswer("ok", Instant.now().toEpochMilli(), version)))

@@ -48,8 +48,8 @@ class PermissionsDocTest {
             event, or for all namespaces, are for those who may see all. `/v1/stream` and `/v1/notifications` are of all
             namespaces for those who may read everywhere, and else of the caller's own.
 
-            Open without a login: `/q/health` and what is below it, `/q/metrics`, `/openapi`, `/q/swagger-ui`, and the files of
-            `/console/`, whose requests need what every request needs.
+            Open without a login: `/openapi`, `/q/swagger-ui`, and the files of `/console/`, whose requests need what every request
+            needs; and, at the management port, `/q/health` and `/q/metrics`.
 
             | route | needs | where |
             |---|---|---|
