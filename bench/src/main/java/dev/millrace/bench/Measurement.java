@@ -40,6 +40,11 @@ record Measurement(Supplier<Footprint> costs, @Nullable Admin admin) {
         int warmUp() {
             return warmUp;
         }
+
+        /** Seconds under its own load before each row, for compilers and for what measures itself; at least 2. */
+        int beforeRow() {
+            return Math.max(2, warmUp / 5);
+        }
     }
 
     /**

@@ -102,7 +102,7 @@ final class PeersWorkload implements Workload {
             for (TaskWorkload.Load load : loads) {
                 try (Driver driver = peer.driver(load)) {
                     driver.keep(load.inFlight());
-                    Thread.sleep(Duration.ofSeconds(1));
+                    Thread.sleep(Duration.ofSeconds(times.beforeRow()));
                     Measurement measurement = new Measurement(peer::footprint, null);
                     rows.accept(new Row(
                             round,

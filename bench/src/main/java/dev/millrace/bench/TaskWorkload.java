@@ -144,7 +144,7 @@ final class TaskWorkload implements Workload {
             for (Load load : loads) {
                 report.progress(load.name() + ": " + load.summary());
                 try (Driver driver = load.driver(fleet, ingress == null ? load.http() : ingress == Ingress.HTTP)) {
-                    load(driver, load.inFlight(), Math.max(2, times.warmUp() / 5));
+                    load(driver, load.inFlight(), times.beforeRow());
                     report.row(new Row(
                             load.name(),
                             mode.wireName(),

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -22,12 +23,38 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(CommittingConsumer.class);
 
+    /** That a partition has nothing more is believed for so long. */
+    private static final Duration CAUGHT_UP = Duration.ofMillis(20);
+
+    /** Since when each partition had nothing more, in {@link System#nanoTime}. */
+    private final Map<TopicPartition, Long> caughtUp = new HashMap<>();
+
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         CommitTimes times = CommitTimes.ofThread();
         ConsumerRecords<byte[], byte[]> records = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
         times.waited(System.currentTimeMillis(), records.count());
         return records;
+    }
+
+    /**
+     * Streams asks for the lag of each partition in each turn, so that it can wait for a lane that goes before others;
+     * the consumer hands each question to its own thread and waits for the answer. So a lane that has nothing more is
+     * not asked again at once. For so long its next record may be overtaken, as it may while Streams takes what it has.
+     */
+    @Override
+    public OptionalLong currentLag(TopicPartition partition) {
+        Long since = caughtUp.get(partition);
+        if (since != null && System.nanoTime() - since < CAUGHT_UP.toNanos()) {
+            return OptionalLong.of(0);
+        }
+        OptionalLong lag = super.currentLag(partition);
+        if (lag.isPresent() && lag.getAsLong() == 0) {
+            caughtUp.put(partition, System.nanoTime());
+        } else {
+            caughtUp.remove(partition);
+        }
+        return lag;
     }
 
     private ConsumerRecords<byte[], byte[]> await(CommitTimes times, Duration timeout) {
