@@ -133,8 +133,7 @@ final class CurvesWorkload implements Workload {
                         List.of("-Dmillrace.topics.partitions=" + partitions));
                 Admin admin = fleet.kafka().admin()) {
             try (Driver driver = new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), "warm up"))) {
-                driver.keep(IN_FLIGHT);
-                Thread.sleep(Duration.ofSeconds(times.warmUp()));
+                driver.keep(IN_FLIGHT, times.warmUp());
             }
             int sessions = curve == Curve.TURNS ? SESSIONS : 0;
             LaneDriver.Tasks tasks =

@@ -3,7 +3,6 @@ package dev.millrace.bench;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.millrace.bench.Fleet.Durability;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
@@ -53,13 +52,11 @@ final class FloorWorkload implements Workload {
                 Admin admin = floor.kafka().admin()) {
             TaskWorkload.Load any = TaskWorkload.LOADS.getFirst();
             try (Driver driver = floor.driver(any)) {
-                driver.keep(64);
-                Thread.sleep(Duration.ofSeconds(times.warmUp()));
+                driver.keep(64, times.warmUp());
             }
             for (int inFlight : IN_FLIGHT) {
                 try (Driver driver = floor.driver(any)) {
-                    driver.keep(inFlight);
-                    Thread.sleep(Duration.ofSeconds(2));
+                    driver.keep(inFlight, 2);
                     report.row(new Row(
                             "floor-" + kind.wireName(),
                             each.wireName(),

@@ -5,7 +5,6 @@ import dev.millrace.bench.Fleet.Durability;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -96,13 +95,11 @@ final class PeersWorkload implements Workload {
                     .filter(load -> LOADS.contains(load.name()) && !(load.slow() && contender.isFloor()))
                     .toList();
             try (Driver driver = peer.driver(loads.getFirst())) {
-                driver.keep(WARM_UP_IN_FLIGHT);
-                Thread.sleep(Duration.ofSeconds(times.warmUp()));
+                driver.keep(WARM_UP_IN_FLIGHT, times.warmUp());
             }
             for (TaskWorkload.Load load : loads) {
                 try (Driver driver = peer.driver(load)) {
-                    driver.keep(load.inFlight());
-                    Thread.sleep(Duration.ofSeconds(times.beforeRow()));
+                    driver.keep(load.inFlight(), times.beforeRow());
                     Measurement measurement = new Measurement(peer::footprint, null);
                     rows.accept(new Row(
                             round,

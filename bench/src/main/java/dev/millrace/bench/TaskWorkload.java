@@ -7,7 +7,6 @@ import dev.millrace.bench.Fleet.Mode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -139,12 +138,12 @@ final class TaskWorkload implements Workload {
             double readySeconds = (System.nanoTime() - begun) / 1e9;
             report.progress(name + ": ready after " + Rounded.to(10, readySeconds) + " s, warming up");
             try (Driver driver = new LaneDriver(fleet.kafka(), new LaneDriver.Tasks(fleet.topics(), "warm up"))) {
-                load(driver, 64, times.warmUp());
+                driver.keep(64, times.warmUp());
             }
             for (Load load : loads) {
                 report.progress(load.name() + ": " + load.summary());
                 try (Driver driver = load.driver(fleet, ingress == null ? load.http() : ingress == Ingress.HTTP)) {
-                    load(driver, load.inFlight(), times.beforeRow());
+                    driver.keep(load.inFlight(), times.beforeRow());
                     report.row(new Row(
                             load.name(),
                             mode.wireName(),
@@ -156,10 +155,5 @@ final class TaskWorkload implements Workload {
         } finally {
             Folders.delete(folder);
         }
-    }
-
-    private static void load(Driver driver, int inFlight, int seconds) throws InterruptedException {
-        driver.keep(inFlight);
-        Thread.sleep(Duration.ofSeconds(seconds));
     }
 }

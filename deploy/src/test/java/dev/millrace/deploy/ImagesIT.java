@@ -57,26 +57,30 @@ class ImagesIT {
     Path folder;
 
     @BeforeEach
-    void requireImages() throws IOException {
-        for (ObjectNode workload : all.workloads().toList()) {
-            Path tar = IMAGES.resolve(name(workload) + ".tar");
-            if (!Files.exists(tar)) {
-                skip("needs the images (./millrace images --base debian)");
-            }
-            podman("load", "-q", "-i", tar.toString());
+    void requireImages() {
+        List<ObjectNode> workloads = all.workloads().toList();
+        if (!workloads.stream().allMatch(workload -> Files.exists(tar(workload)))) {
+            skip("needs the images (./millrace images --base debian)");
         }
-        ObjectNode one = all.workloads().findFirst().orElseThrow();
         String why = "";
         for (List<String> candidate : PODMANS) {
             podman = candidate;
             try {
-                podman(run("--rm", "--memory", "256m", "--entrypoint", "java", image(one), "-version"));
+                for (ObjectNode workload : workloads) {
+                    podman("load", "-q", "-i", tar(workload).toString());
+                }
+                podman(run(
+                        "--rm", "--memory", "256m", "--entrypoint", "java", image(workloads.getFirst()), "-version"));
                 return;
-            } catch (IllegalStateException e) {
+            } catch (IOException | IllegalStateException e) {
                 why = e.getMessage();
             }
         }
-        skip("needs a podman that runs containers: " + why);
+        skip("needs a podman that runs containers (Debian: apt-get install podman runc): " + why);
+    }
+
+    private static Path tar(ObjectNode workload) {
+        return IMAGES.resolve(name(workload) + ".tar");
     }
 
     private static String[] run(String... more) {
