@@ -51,6 +51,7 @@ public final class MachineStreams implements AutoCloseable {
     /** The commit interval of {@link Settings}, for the processor. */
     static final String MACHINE_COMMIT_INTERVAL_MS = "millrace.commit.interval.ms";
 
+    private static final Duration LEAST_COMMIT_INTERVAL = Duration.ofSeconds(2);
     private static final int BATCH_BYTES = 64 * 1024;
     /**
      * What waits for a thread is bounded in records, each of which may have a mebibyte; Streams' own 1000 would be a
@@ -131,10 +132,15 @@ public final class MachineStreams implements AutoCloseable {
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads());
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         config.put(MACHINE_COMMIT_INTERVAL_MS, settings.commitInterval().toMillis());
-        // a net: CommitTiming asks for commits before that
+        // A net: CommitTiming asks for commits before that. Streams counts from its own last commit, not from those,
+        // and
+        // commits after each punctuation, so that a shorter one is a transaction in each of its turns with nothing to
+        // do.
         config.put(
                 StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
-                settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS);
+                Math.max(
+                        LEAST_COMMIT_INTERVAL.toMillis(),
+                        settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS));
         // what is due is looked for when the poll returns, and this one returns for it
         config.put(StreamsConfig.InternalConfig.INTERNAL_CONSUMER_WRAPPER, CommittingConsumer.class);
         // classic groups do not leave on close, so that a restart waits for the session to time out
