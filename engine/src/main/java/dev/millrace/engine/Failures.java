@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -24,6 +25,7 @@ final class Failures {
                     || cause instanceof TaskCorruptedException
                     || cause instanceof MissingSourceTopicException
                     || cause instanceof InvalidTxnStateException // a new thread has a new producer
+                    || cause instanceof UnknownServerException // a broker stumbled, over a fence beside a commit, say
                     || isLateForItsPartitions(cause)) {
                 return true;
             }

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.io.IOException;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.processor.TaskId;
@@ -21,6 +23,15 @@ class FailuresTest {
     void shouldGoOnAfterWhatPasses() {
         assertThat(Failures.mayPass(new StreamsException(new TimeoutException("60 s"))))
                 .isTrue();
+    }
+
+    @Test
+    void shouldGoOnAfterABrokerStumbled() {
+        // brokers (4.2) answer so if an administrator fences a producer while it commits
+        assertThat(Failures.mayPass(new StreamsException(new KafkaException(new UnknownServerException("unexpected")))))
+                .isTrue();
+        assertThat(Failures.mayPass(new StreamsException(new KafkaException("not allowed"))))
+                .isFalse();
     }
 
     @Test
