@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +46,21 @@ final class CommitTimes {
         return boxes.stream().anyMatch(box -> !box.isEmpty());
     }
 
-    /** Something has been handed over: if the thread waits for records, it need not any longer. From any thread. */
+    /**
+     * Waits until something is handed over.
+     *
+     * @return whether anything has been
+     */
+    synchronized boolean awaitHanded(Duration limit) throws InterruptedException {
+        if (!handed() && limit.isPositive()) {
+            TimeUnit.NANOSECONDS.timedWait(this, limit.toNanos());
+        }
+        return handed();
+    }
+
+    /** Something has been handed over: if the thread waits, it need not any longer. From any thread. */
     synchronized void wake() {
+        notifyAll();
         if (wakeUp != null && !woken) {
             woken = true;
             wakeUp.run();
@@ -104,6 +118,11 @@ final class CommitTimes {
     /** One of the records that came is being taken. */
     void taken() {
         polled = Math.max(0, polled - 1);
+    }
+
+    /** Whether anything is being done now that may soon be handed over. */
+    boolean isAnyUnderWay() {
+        return machines.stream().anyMatch(CommitTiming::isAnyUnderWay);
     }
 
     /** How many records came that have not been taken. */

@@ -132,6 +132,11 @@ public final class CommitTiming implements AutoCloseable {
         return sent ? sentIsDueMs() : Long.MAX_VALUE;
     }
 
+    /** Whether anything is being done now, see {@link #of}. */
+    boolean isAnyUnderWay() {
+        return underWay.getAsInt() > 0;
+    }
+
     /** The thread begins to wait for records. */
     void pauses(long now) {
         moveOn(now);

@@ -2,13 +2,18 @@ package dev.millrace.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer;
+import org.apache.kafka.clients.consumer.internals.StreamsRebalanceData;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.streams.internals.ConsumerWrapper;
@@ -23,38 +28,71 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(CommittingConsumer.class);
 
-    /** That a partition has nothing more is believed for so long. */
-    private static final Duration CAUGHT_UP = Duration.ofMillis(20);
+    private final CaughtUpPartitions caughtUp = new CaughtUpPartitions();
+    private int maxPollRecords = 1;
+    private final QuickReplies replies = new QuickReplies(System.nanoTime());
 
-    /** Since when each partition had nothing more, in {@link System#nanoTime}. */
-    private final Map<TopicPartition, Long> caughtUp = new HashMap<>();
+    @Override
+    public void wrapConsumer(
+            AsyncKafkaConsumer<byte[], byte[]> consumer,
+            Map<String, Object> config,
+            Optional<StreamsRebalanceData> rebalanceData) {
+        super.wrapConsumer(consumer, config, rebalanceData);
+        maxPollRecords = Integer.parseInt(String.valueOf(
+                config.getOrDefault(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, ConsumerConfig.DEFAULT_MAX_POLL_RECORDS)));
+    }
 
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         CommitTimes times = CommitTimes.ofThread();
+        if (waitsForReplies(times) && awaitReplies(times, timeout)) {
+            return ConsumerRecords.empty();
+        }
         ConsumerRecords<byte[], byte[]> records = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
+        replies.polled(System.nanoTime());
+        caughtUp.polled(records.partitions(), times.polled() > 0, records.count() >= maxPollRecords);
         times.waited(System.currentTimeMillis(), records.count());
         return records;
     }
 
+    private boolean waitsForReplies(CommitTimes times) {
+        return !times.handed() && times.isAnyUnderWay() && replies.mayCome(System.nanoTime());
+    }
+
+    /** Waits for what is handed over; whether it is there, or something is to be committed. */
+    private boolean awaitReplies(CommitTimes times, Duration timeout) {
+        Duration longest = timeout.compareTo(QuickReplies.SOON) < 0 ? timeout : QuickReplies.SOON;
+        Duration limit = times.waiting(longest, System.currentTimeMillis());
+        boolean handed = false;
+        try {
+            handed = times.awaitHanded(limit);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        times.waited(System.currentTimeMillis(), 0);
+        if (!handed && limit.equals(QuickReplies.SOON)) {
+            replies.areSlow(System.nanoTime());
+        }
+        return handed || limit.compareTo(longest) < 0;
+    }
+
     /**
      * Streams asks for the lag of each partition in each turn, so that it can wait for a lane that goes before others;
-     * the consumer hands each question to its own thread and waits for the answer. So a lane that has nothing more is
-     * not asked again at once. For so long its next record may be overtaken, as it may while Streams takes what it has.
+     * the consumer hands each question to its own thread and waits for the answer.
      */
     @Override
     public OptionalLong currentLag(TopicPartition partition) {
-        Long since = caughtUp.get(partition);
-        if (since != null && System.nanoTime() - since < CAUGHT_UP.toNanos()) {
-            return OptionalLong.of(0);
+        return caughtUp.lag(partition, System.nanoTime(), super::currentLag);
+    }
+
+    /** Streams does so after each record; one that is not paused costs a question to the other thread like that. */
+    @Override
+    public void resume(Collection<TopicPartition> partitions) {
+        List<TopicPartition> paused =
+                partitions.stream().filter(paused()::contains).toList();
+        if (!paused.isEmpty()) {
+            super.resume(paused);
         }
-        OptionalLong lag = super.currentLag(partition);
-        if (lag.isPresent() && lag.getAsLong() == 0) {
-            caughtUp.put(partition, System.nanoTime());
-        } else {
-            caughtUp.remove(partition);
-        }
-        return lag;
     }
 
     private ConsumerRecords<byte[], byte[]> await(CommitTimes times, Duration timeout) {

@@ -89,6 +89,23 @@ class CommitTimesTest {
         assertThat(times.waiting(LIMIT, 9_000)).isEqualTo(LIMIT);
     }
 
+    @Test
+    void shouldNotWaitLongerOnceSomethingIsHandedOver() throws Exception {
+        Inbox<String> inbox = new Inbox<>();
+        Inbox.Box<String> box = inbox.open(0); // this thread's own times
+        CommitTimes own = CommitTimes.ofThread();
+        assertThat(own.awaitHanded(Duration.ofMillis(1))).isFalse();
+
+        Thread other = Thread.ofPlatform().start(() -> inbox.offer(0, "reply"));
+
+        assertThat(own.awaitHanded(Duration.ofSeconds(30))).isTrue();
+        assertThat(own.awaitHanded(Duration.ofSeconds(30))).isTrue();
+        other.join();
+        assertThat(box.poll()).isEqualTo("reply");
+        assertThat(own.awaitHanded(Duration.ZERO)).isFalse();
+        box.close();
+    }
+
     private CommitTiming machine() {
         return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0);
     }

@@ -28,6 +28,8 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A machine on a real broker that passes on what its lane brings and what it is handed. */
 @RequiresBroker
@@ -41,6 +43,8 @@ class InboxIT {
     Path state;
 
     private final Inbox<String> inbox = new Inbox<>();
+    /** As the machine says it: with none, it waits for records alone. */
+    private volatile int underWay;
 
     @Test
     @DisplayName("what is handed over is taken at once, although the machine waits for records")
@@ -64,9 +68,11 @@ class InboxIT {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "with {0} under way")
+    @ValueSource(ints = {0, 1})
     @DisplayName("records and what is handed over beside them are all taken, once each")
-    void shouldLoseNothing(TestBroker broker) throws Exception {
+    void shouldLoseNothing(int things, TestBroker broker) throws Exception {
+        underWay = things;
         Topics topics = broker.createTopics(1);
         int each = 2_000;
         try (MachineRunner runner = runner(broker, topics);
@@ -103,9 +109,11 @@ class InboxIT {
         assertThat(inbox.offer(0, "late")).isFalse();
     }
 
-    @Test
+    @ParameterizedTest(name = "with {0} under way")
+    @ValueSource(ints = {0, 1})
     @DisplayName("of four thousand wake-ups none strikes anything but the poll that it is for")
-    void shouldNotBeStruckByItsWakeUps(TestBroker broker) throws Exception {
+    void shouldNotBeStruckByItsWakeUps(int things, TestBroker broker) throws Exception {
+        underWay = things;
         Topics topics = broker.createTopics(1);
         int times = 4_000;
         Random random = new Random(31);
@@ -164,7 +172,7 @@ class InboxIT {
         public void init(ProcessorContext<byte[], Outgoing> machine) {
             context = machine;
             box = inbox.open(machine.taskId().partition());
-            commits = CommitTiming.of(machine, () -> 0);
+            commits = CommitTiming.of(machine, () -> underWay);
             machine.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, nowMs -> {
                 for (String text = box.poll(); text != null; text = box.poll()) {
                     pass(text.getBytes(StandardCharsets.UTF_8));
