@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 public class QueryResource {
 
     /** How long an answer waits for the place in the journal that the caller has already seen. */
-    private static final Duration CATCH_UP = Duration.ofSeconds(2);
+    public static final Duration CATCH_UP = Duration.ofSeconds(2);
 
     private final TaskProjection projection;
     private final TaskNotes notes;

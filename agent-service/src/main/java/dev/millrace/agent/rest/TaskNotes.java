@@ -34,7 +34,7 @@ public final class TaskNotes {
     }
 
     /** A task with what is to be said of it. */
-    Task.Details noted(Task.Details details) {
+    public Task.Details noted(Task.Details details) {
         return new Task.Details(noted(details.task(), absences()), details.history());
     }
 

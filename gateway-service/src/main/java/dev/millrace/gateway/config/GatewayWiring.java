@@ -15,6 +15,7 @@ import dev.millrace.gateway.kafka.TailSettings;
 import dev.millrace.gateway.kafka.TopicRetention;
 import dev.millrace.gateway.query.Knowledge;
 import dev.millrace.gateway.query.KnownAgents;
+import dev.millrace.gateway.query.LocalTasks;
 import dev.millrace.gateway.query.Quotas;
 import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
@@ -31,6 +32,7 @@ import io.quarkus.runtime.StartupEvent;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -250,8 +252,8 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    Tasks tasks(AgentClient client, RecentTasks recent) {
-        return new Tasks(client, recent);
+    Tasks tasks(AgentClient client, Instance<LocalTasks> local, RecentTasks recent) {
+        return new Tasks(client, local.isResolvable() ? local.get() : null, recent);
     }
 
     /** After an embedded broker, which starts with a lower priority. */

@@ -6,6 +6,7 @@ import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.JournalCursor;
+import dev.millrace.schemas.Json;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,15 +19,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Tasks {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(40);
+    private static final Answer UNKNOWN = new Answer(false, "");
     private static final int MAX_TRIES = 5; // with pauses of 40, 80, 120 and 160 ms
 
     private final AgentClient client;
+    private final @Nullable LocalTasks local;
     private final RecentTasks recent;
 
-    /** Asks these two. */
-    public Tasks(AgentClient client, RecentTasks recent) {
+    /** Asks agent-service and this instance; for single tasks the one of this process, if there is one. */
+    public Tasks(AgentClient client, @Nullable LocalTasks local, RecentTasks recent) {
         this.client = client;
+        this.local = local;
         this.recent = recent;
+    }
+
+    /** What agent-service is asked. */
+    @FunctionalInterface
+    private interface Question {
+        Answer ask() throws QueryUnavailableException, InterruptedException;
     }
 
     /**
@@ -53,10 +63,7 @@ public final class Tasks {
      */
     public Optional<Found> task(String namespace, String taskId, @Nullable JournalCursor at)
             throws QueryUnavailableException, InterruptedException {
-        Map<String, @Nullable String> query = new HashMap<>();
-        query.put("namespace", namespace);
-        query.put("at", at == null ? null : at.toString());
-        return find(AgentClient.path("tasks", taskId), query, namespace, taskId);
+        return find(() -> ask(namespace, taskId, at), namespace, taskId, MAX_TRIES);
     }
 
     /**
@@ -66,7 +73,20 @@ public final class Tasks {
      */
     public Optional<Found> taskNow(String namespace, String taskId)
             throws QueryUnavailableException, InterruptedException {
-        return find(AgentClient.path("tasks", taskId), Map.of("namespace", namespace), namespace, taskId, 1);
+        return find(() -> ask(namespace, taskId, null), namespace, taskId, 1);
+    }
+
+    private Answer ask(String namespace, String taskId, @Nullable JournalCursor at)
+            throws QueryUnavailableException, InterruptedException {
+        if (local != null) {
+            return local.task(namespace, taskId, at)
+                    .map(task -> new Answer(true, Json.writeText(task)))
+                    .orElse(UNKNOWN);
+        }
+        Map<String, @Nullable String> query = new HashMap<>();
+        query.put("namespace", namespace);
+        query.put("at", at == null ? null : at.toString());
+        return client.get(AgentClient.path("tasks", taskId), query);
     }
 
     /**
@@ -139,14 +159,13 @@ public final class Tasks {
 
     private Optional<Found> find(String path, Map<String, @Nullable String> query, String namespace, String taskId)
             throws QueryUnavailableException, InterruptedException {
-        return find(path, query, namespace, taskId, MAX_TRIES);
+        return find(() -> client.get(path, query), namespace, taskId, MAX_TRIES);
     }
 
-    private Optional<Found> find(
-            String path, Map<String, @Nullable String> query, String namespace, String taskId, int tries)
+    private Optional<Found> find(Question question, String namespace, String taskId, int tries)
             throws QueryUnavailableException, InterruptedException {
         for (int tried = 1; ; tried++) {
-            Answer answer = client.get(path, query);
+            Answer answer = question.ask();
             if (answer.found()) {
                 return Optional.of(new Found.Known(answer));
             }
