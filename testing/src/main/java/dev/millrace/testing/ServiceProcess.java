@@ -279,7 +279,7 @@ public final class ServiceProcess implements AutoCloseable {
             return List.of();
         }
         return Runtime.version().feature() >= FIRST_WITH_AOT_CACHE
-                ? List.of("-XX:AOTCache=" + classes, "-Xlog:aot*=off")
+                ? List.of("-XX:+UseCompactObjectHeaders", "-XX:AOTCache=" + classes, "-Xlog:aot*=off")
                 : List.of("-XX:SharedArchiveFile=" + classes, "-Xlog:cds*=off");
     }
 
