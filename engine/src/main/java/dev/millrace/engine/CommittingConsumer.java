@@ -29,8 +29,8 @@ public final class CommittingConsumer extends ConsumerWrapper {
     private static final Logger LOGGER = LoggerFactory.getLogger(CommittingConsumer.class);
 
     private final CaughtUpPartitions caughtUp = new CaughtUpPartitions();
-    private int maxPollRecords = 1;
     private final QuickReplies replies = new QuickReplies(System.nanoTime());
+    private int maxPollRecords = 1;
 
     @Override
     public void wrapConsumer(

@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.errors.UnknownServerException;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
@@ -14,6 +14,8 @@ import org.apache.kafka.streams.processor.TaskId;
 
 /** Tells failures that may pass from those that need a person. */
 final class Failures {
+
+    private static final String UNHANDLED_END = "Unhandled error in EndTxnResponse: ";
 
     private Failures() {}
 
@@ -25,12 +27,21 @@ final class Failures {
                     || cause instanceof TaskCorruptedException
                     || cause instanceof MissingSourceTopicException
                     || cause instanceof InvalidTxnStateException // a new thread has a new producer
-                    || cause instanceof UnknownServerException // a broker stumbled, over a fence beside a commit, say
+                    || isStumbleOverACommit(cause)
                     || isLateForItsPartitions(cause)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * Whether a broker did not know what to do about the end of a transaction, as brokers (4.2) do not if an
+     * administrator fences the producer at that moment. Kafka's client has no type for it. The same answer to a record
+     * may come again for as long as the record is sent, so that is another matter.
+     */
+    private static boolean isStumbleOverACommit(Throwable cause) {
+        return (UNHANDLED_END + Errors.UNKNOWN_SERVER_ERROR.message()).equals(cause.getMessage());
     }
 
     /**

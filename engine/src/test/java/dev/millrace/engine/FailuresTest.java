@@ -12,6 +12,7 @@ import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownServerException;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.processor.TaskId;
@@ -26,11 +27,20 @@ class FailuresTest {
     }
 
     @Test
-    void shouldGoOnAfterABrokerStumbled() {
-        // brokers (4.2) answer so if an administrator fences a producer while it commits
-        assertThat(Failures.mayPass(new StreamsException(new KafkaException(new UnknownServerException("unexpected")))))
+    void shouldGoOnAfterABrokerStumbledOverACommit() {
+        // as the producer's handler of such answers says it (4.2.1)
+        KafkaException end =
+                new KafkaException("Unhandled error in EndTxnResponse: " + Errors.UNKNOWN_SERVER_ERROR.message());
+
+        assertThat(Failures.mayPass(new StreamsException("Error encountered trying to commit a transaction", end)))
                 .isTrue();
-        assertThat(Failures.mayPass(new StreamsException(new KafkaException("not allowed"))))
+    }
+
+    @Test
+    void shouldNotSendARecordForEverOverWhichABrokerStumbles() {
+        assertThat(Failures.mayPass(new StreamsException(
+                        "Error encountered trying to send record to topic requests.tool",
+                        new UnknownServerException("unexpected"))))
                 .isFalse();
     }
 
