@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import dev.millrace.agent.approval.ApprovalPolicy;
+import dev.millrace.schemas.JsonObject;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,7 @@ public record AgentDefinition(
             @Nullable String name,
             @Nullable Double temperature,
             @Nullable String fallback,
-            @Nullable Map<String, @Nullable Object> output) {
+            @Nullable JsonObject output) {
 
         /** Free text, and no fallback of the agent's own. */
         public ModelChoice(@Nullable String name, @Nullable Double temperature) {

@@ -1,12 +1,12 @@
 package dev.millrace.agent;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.ToolArguments;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Whether arguments are such that a tool can take them, by the schema in its definition. What cannot be said within
@@ -26,10 +26,10 @@ final class ArgumentChecks {
      *
      * @param arguments empty = it cannot be read, or not soon
      */
-    private record Read(Map<String, @Nullable Object> schema, Optional<ToolArguments> arguments) {}
+    private record Read(JsonObject schema, Optional<ToolArguments> arguments) {}
 
     /** What a model is told of arguments that do not fit; empty if they do, or if that cannot be said soon. */
-    String problems(ToolDefinition tool, Map<String, @Nullable Object> arguments) {
+    String problems(ToolDefinition tool, JsonObject arguments) {
         if (schemas.size() >= MAX_SCHEMAS) {
             schemas.clear();
         }

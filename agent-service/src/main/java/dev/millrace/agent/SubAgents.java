@@ -2,6 +2,7 @@ package dev.millrace.agent;
 
 import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
@@ -11,7 +12,6 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The tools by which an agent has others work for it: the machine carries them out itself, no worker sees them. An
@@ -222,7 +222,7 @@ final class SubAgents {
             Predicate<String> here,
             String taskType,
             String toolName,
-            Map<String, @Nullable Object> arguments) {
+            JsonObject arguments) {
         List<String> types = types(binding, here);
         if (types.isEmpty()) {
             return new ToolCall.Refuse(
@@ -246,14 +246,14 @@ final class SubAgents {
         return toolName.equals(SPAWN) ? spawn(types, input, arguments) : resume(input, arguments);
     }
 
-    private static ToolCall.Route stop(Map<String, @Nullable Object> arguments) {
+    private static ToolCall.Route stop(JsonObject arguments) {
         return arguments.get("task_id") instanceof String taskId
                         && TASK_ID.matcher(taskId).matches()
                 ? new ToolCall.Stop(taskId)
                 : invalid("task_id: expected the id of a sub-task, found " + arguments.get("task_id"));
     }
 
-    private ToolCall.Route delegate(List<String> types, Map<String, @Nullable Object> arguments) {
+    private ToolCall.Route delegate(List<String> types, JsonObject arguments) {
         if (!(arguments.get("description") instanceof String description)
                 || description.isBlank()
                 || description.length() > MAX_DESCRIPTION) {
@@ -292,7 +292,7 @@ final class SubAgents {
                 name, prompt, inBackground, new ToolCall.Errand(description, timeoutMs, cleanup.equals("delete")));
     }
 
-    private static ToolCall.Route ask(List<String> types, Map<String, @Nullable Object> arguments) {
+    private static ToolCall.Route ask(List<String> types, JsonObject arguments) {
         if (!(arguments.get("agent") instanceof String name) || !types.contains(name)) {
             return invalid("agent: expected one of " + types + ", found " + arguments.get("agent"));
         }
@@ -314,7 +314,7 @@ final class SubAgents {
                 && ((Number) value).longValue() <= MAX_TIMEOUT_S;
     }
 
-    private static ToolCall.Route spawn(List<String> types, String input, Map<String, @Nullable Object> arguments) {
+    private static ToolCall.Route spawn(List<String> types, String input, JsonObject arguments) {
         Object type = arguments.get("type") == null ? Agents.DEFAULT : arguments.get("type");
         Object background = arguments.getOrDefault("background", false);
         if (!(type instanceof String name) || !types.contains(name)) {
@@ -326,7 +326,7 @@ final class SubAgents {
         return new ToolCall.Spawn(name, input, inBackground);
     }
 
-    private static ToolCall.Route resume(String input, Map<String, @Nullable Object> arguments) {
+    private static ToolCall.Route resume(String input, JsonObject arguments) {
         return arguments.get("task_id") instanceof String taskId
                         && TASK_ID.matcher(taskId).matches()
                 ? new ToolCall.Resume(taskId, input)
@@ -337,8 +337,8 @@ final class SubAgents {
         return new ToolCall.Refuse("invalid_arguments", "VALIDATION ERROR: " + problem);
     }
 
-    private static Map<String, @Nullable Object> object(Map<String, Object> properties, List<String> required) {
-        return Map.of("type", "object", "properties", properties, "required", required);
+    private static JsonObject object(Map<String, Object> properties, List<String> required) {
+        return JsonObject.of(Map.of("type", "object", "properties", properties, "required", required));
     }
 
     private static Map<String, Object> text(String description) {

@@ -5,6 +5,7 @@ import dev.millrace.agent.core.TaskLimits;
 import dev.millrace.agent.core.ToolCall;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.time.Instant;
@@ -246,8 +247,7 @@ public final class ToolRouting {
      *
      * @param arguments JSON values, as the model gave them
      */
-    public ToolCall.Route route(
-            AgentPin pin, String namespace, String toolName, Map<String, @Nullable Object> arguments) {
+    public ToolCall.Route route(AgentPin pin, String namespace, String toolName, JsonObject arguments) {
         List<AgentDefinition> binding = binding(pin);
         if (SubAgents.owns(toolName)) {
             return subAgents.route(
@@ -299,7 +299,7 @@ public final class ToolRouting {
     }
 
     /** Why these cannot be the arguments of a call of this tool, as far as that can be said soon; empty if they can. */
-    public Optional<String> unfit(String toolName, Map<String, @Nullable Object> arguments) {
+    public Optional<String> unfit(String toolName, JsonObject arguments) {
         ToolDefinition tool = catalogue.find(toolName);
         return tool == null
                 ? Optional.empty()
@@ -307,10 +307,7 @@ public final class ToolRouting {
     }
 
     private ToolCall.@Nullable Approval approval(
-            List<AgentDefinition> binding,
-            ToolDefinition tool,
-            String namespace,
-            Map<String, @Nullable Object> arguments) {
+            List<AgentDefinition> binding, ToolDefinition tool, String namespace, JsonObject arguments) {
         ToolCall.Approval strictest = null;
         for (AgentDefinition agent : binding) {
             ToolCall.Approval wanted = approvals.of(agent.name(), agent.approval(), tool, namespace, arguments);

@@ -3,10 +3,10 @@ package dev.millrace.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -68,6 +68,7 @@ class ServedToolsTest {
     }
 
     private static byte[] definition(String name, String toolset) {
-        return new ToolDefinition(name, "d", Map.of(), toolset, 5, ToolDefinition.SideEffects.DESTRUCTIVE).toJson();
+        return new ToolDefinition(name, "d", JsonObject.empty(), toolset, 5, ToolDefinition.SideEffects.DESTRUCTIVE)
+                .toJson();
     }
 }

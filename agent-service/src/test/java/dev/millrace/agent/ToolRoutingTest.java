@@ -9,6 +9,7 @@ import dev.millrace.agent.core.ToolCall;
 import dev.millrace.agent.files.AgentFile;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.files.InvalidAgentException;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
@@ -32,7 +33,7 @@ class ToolRoutingTest {
         for (String name : List.of("read_file", "write_file", "notify", "github__list", "github__delete")) {
             tools.take(
                     name,
-                    new ToolDefinition(name, "d", Map.of(), "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE)
+                    new ToolDefinition(name, "d", JsonObject.empty(), "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE)
                             .toJson());
         }
     }
@@ -56,10 +57,10 @@ class ToolRoutingTest {
     @Test
     @DisplayName("F-154, F-301: the second layer: a call outside the list is refused in the specification's words")
     void shouldRefuseOtherTools() {
-        assertThat(routing.route(pin("explore"), "default", "write_file", Map.of()))
+        assertThat(routing.route(pin("explore"), "default", "write_file", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"write_file\" is not available for task type \"explore\""));
-        assertThat(routing.route(pin("explore"), "default", "read_file", Map.of()))
+        assertThat(routing.route(pin("explore"), "default", "read_file", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
     }
 
@@ -90,11 +91,14 @@ class ToolRoutingTest {
         assertThat(reserving.visibleTo("boss", Set.of("acme")).toString())
                 .contains("github__delete", "general:")
                 .doesNotContain("explore");
-        assertThat(reserving.route(boss, "globex", "github__list", Map.of())).isInstanceOf(ToolCall.Run.class);
-        assertThat(reserving.route(boss, "default", "github__list", Map.of()))
+        assertThat(reserving.route(boss, "globex", "github__list", JsonObject.empty()))
+                .isInstanceOf(ToolCall.Run.class);
+        assertThat(reserving.route(boss, "default", "github__list", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Refuse("tool_not_found", "Tool \"github__list\" not found"));
-        assertThat(reserving.route(boss, "globex", "spawn_task", toExplore)).isInstanceOf(ToolCall.Spawn.class);
-        assertThat(reserving.route(boss, "acme", "spawn_task", toExplore)).isInstanceOf(ToolCall.Refuse.class);
+        assertThat(reserving.route(boss, "globex", "spawn_task", JsonObject.of(toExplore)))
+                .isInstanceOf(ToolCall.Spawn.class);
+        assertThat(reserving.route(boss, "acme", "spawn_task", JsonObject.of(toExplore)))
+                .isInstanceOf(ToolCall.Refuse.class);
         assertThat(reserving.unknown("explore", "globex")).isEmpty();
         assertThat(reserving.unknown("explore", "default"))
                 .hasValueSatisfying(why -> assertThat(why).contains("general").doesNotContain("explore,"));
@@ -129,7 +133,7 @@ class ToolRoutingTest {
     @Test
     @DisplayName("F-090, F-301: an unknown tool is told, with one that sounds alike")
     void shouldTellUnknownTools() {
-        assertThat(routing.route(pin("general"), "default", "ReadFile", Map.of()))
+        assertThat(routing.route(pin("general"), "default", "ReadFile", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_found", "Tool \"ReadFile\" not found. Did you mean \"read_file\"?"));
     }
@@ -142,22 +146,31 @@ class ToolRoutingTest {
         agents.add(boss);
         agents.use("boss", boss.version());
 
-        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", "look", "type", "explore")))
+        assertThat(routing.route(
+                        pin("boss"),
+                        "default",
+                        "spawn_task",
+                        JsonObject.of(Map.of("input", "look", "type", "explore"))))
                 .isEqualTo(new ToolCall.Spawn("explore", "look", false));
         assertThat(routing.route(
                         pin("boss"),
                         "default",
                         "spawn_task",
-                        Map.of("input", "look", "type", "explore", "background", true)))
+                        JsonObject.of(Map.of("input", "look", "type", "explore", "background", true))))
                 .isEqualTo(new ToolCall.Spawn("explore", "look", true));
-        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", "look", "type", "plan")))
+        assertThat(routing.route(
+                        pin("boss"), "default", "spawn_task", JsonObject.of(Map.of("input", "look", "type", "plan"))))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore], found plan"));
-        assertThat(routing.route(pin("boss"), "default", "spawn_task", Map.of("input", " ")))
+        assertThat(routing.route(pin("boss"), "default", "spawn_task", JsonObject.of(Map.of("input", " "))))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route(pin("boss"), "default", "resume_task", Map.of("input", "more", "task_id", "../x")))
+        assertThat(routing.route(
+                        pin("boss"),
+                        "default",
+                        "resume_task",
+                        JsonObject.of(Map.of("input", "more", "task_id", "../x"))))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route(pin("explore"), "default", "spawn_task", Map.of("input", "look")))
+        assertThat(routing.route(pin("explore"), "default", "spawn_task", JsonObject.of(Map.of("input", "look"))))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"spawn_task\" is not available for task type \"explore\""));
         assertThat(routing.visibleTo("boss", null))
@@ -171,15 +184,30 @@ class ToolRoutingTest {
         use("boss", "---\ndescription: d\ntools: []\nsubAgents: [explore]\n---\np");
 
         assertThat(routing.route(
-                        pin("boss"), "default", "ask_question", Map.of("agent", "explore", "question", "Where is it?")))
+                        pin("boss"),
+                        "default",
+                        "ask_question",
+                        JsonObject.of(Map.of("agent", "explore", "question", "Where is it?"))))
                 .isEqualTo(new ToolCall.Spawn(
                         "explore", "Where is it?", false, new ToolCall.Errand("Where is it?", TaskLimits.NONE, false)));
-        assertThat(routing.route(pin("boss"), "default", "ask_question", Map.of("agent", "plan", "question", "x")))
+        assertThat(routing.route(
+                        pin("boss"),
+                        "default",
+                        "ask_question",
+                        JsonObject.of(Map.of("agent", "plan", "question", "x"))))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: agent: expected one of [explore], found plan"));
-        assertThat(routing.route(pin("boss"), "default", "ask_question", Map.of("agent", "explore", "question", " ")))
+        assertThat(routing.route(
+                        pin("boss"),
+                        "default",
+                        "ask_question",
+                        JsonObject.of(Map.of("agent", "explore", "question", " "))))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route(pin("explore"), "default", "ask_question", Map.of("agent", "plan", "question", "x")))
+        assertThat(routing.route(
+                        pin("explore"),
+                        "default",
+                        "ask_question",
+                        JsonObject.of(Map.of("agent", "plan", "question", "x"))))
                 .isInstanceOf(ToolCall.Refuse.class);
     }
 
@@ -201,7 +229,7 @@ class ToolRoutingTest {
                         Map.of("subagent_type", "explore", "background", true, "timeout", 60, "cleanup", "delete")))
                 .isEqualTo(new ToolCall.Spawn("explore", "look", true, new ToolCall.Errand("a look", 60_000, true)));
         assertThat(delegated(least, Map.of("task_id", child))).isEqualTo(new ToolCall.Resume(child, "look"));
-        assertThat(routing.route(pin("boss"), "default", "stop_task", Map.of("task_id", child)))
+        assertThat(routing.route(pin("boss"), "default", "stop_task", JsonObject.of(Map.of("task_id", child))))
                 .isEqualTo(new ToolCall.Stop(child));
 
         assertThat(problem(least, Map.of("description", " "))).contains("description: expected a text of 1 to 500");
@@ -220,7 +248,7 @@ class ToolRoutingTest {
     private ToolCall.Route delegated(Map<String, Object> least, Map<String, Object> more) {
         Map<String, @Nullable Object> arguments = new HashMap<>(least);
         arguments.putAll(more);
-        return routing.route(pin("boss"), "default", "delegate_task", arguments);
+        return routing.route(pin("boss"), "default", "delegate_task", JsonObject.of(arguments));
     }
 
     private String problem(Map<String, Object> least, Map<String, Object> more) {
@@ -251,15 +279,17 @@ class ToolRoutingTest {
                 """);
         AgentPin child = pin(eager, eager, strict);
 
-        assertThat(routing.route(child, "default", "write_file", Map.of()))
+        assertThat(routing.route(child, "default", "write_file", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Run("tool", 5, new ToolCall.Approval(60_000, false)));
-        assertThat(routing.route(child, "default", "read_file", Map.of())).isEqualTo(new ToolCall.Run("tool", 5, null));
-        assertThat(routing.route(child, "default", "notify", Map.of()))
+        assertThat(routing.route(child, "default", "read_file", JsonObject.empty()))
+                .isEqualTo(new ToolCall.Run("tool", 5, null));
+        assertThat(routing.route(child, "default", "notify", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed",
                         "Tool \"notify\" is not available for task type \"strict\", for which this task does a part of"
                                 + " the work"));
-        assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x", "type", "general")))
+        assertThat(routing.route(
+                        child, "default", "spawn_task", JsonObject.of(Map.of("input", "x", "type", "general"))))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: type: expected one of [explore, plan], found general"));
         assertThat(routing.visibleTo(child, "default"))
@@ -277,8 +307,9 @@ class ToolRoutingTest {
         AgentPin child = pin("general", "gone@0123456789ab");
 
         assertThat(routing.visibleTo(child, "default")).isEmpty();
-        assertThat(routing.route(child, "default", "read_file", Map.of())).isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route(child, "default", "spawn_task", Map.of("input", "x")))
+        assertThat(routing.route(child, "default", "read_file", JsonObject.empty()))
+                .isInstanceOf(ToolCall.Refuse.class);
+        assertThat(routing.route(child, "default", "spawn_task", JsonObject.of(Map.of("input", "x"))))
                 .isInstanceOf(ToolCall.Refuse.class);
     }
 
@@ -307,12 +338,13 @@ class ToolRoutingTest {
         agents.add(now);
         agents.use("clerk", now.version());
 
-        assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "us")))
+        assertThat(routing.route(pin(old.reference()), "default", "github__list", JsonObject.of(Map.of("owner", "us"))))
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
-        assertThat(routing.route(pin(old.reference()), "default", "github__list", Map.of("owner", "them")))
+        assertThat(routing.route(
+                        pin(old.reference()), "default", "github__list", JsonObject.of(Map.of("owner", "them"))))
                 .isEqualTo(new ToolCall.Run(
                         "tool", 5, new ToolCall.Approval(60_000, false, "condition `args.owner != \"us\"` holds")));
-        assertThat(routing.route(pin(old.reference()), "default", "github__delete", Map.of()))
+        assertThat(routing.route(pin(old.reference()), "default", "github__delete", JsonObject.empty()))
                 .isEqualTo(new ToolCall.Refuse(
                         "tool_not_allowed", "Tool \"github__delete\" is not available for task type \"clerk\""));
         assertThat(routing.sequential(pin(old.reference()))).isTrue();
@@ -333,22 +365,25 @@ class ToolRoutingTest {
                 """);
         serve("refund", Map.of("orderId", Map.of("type", "string"), "amount", Map.of("type", "number")));
 
-        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("orderId", "X1", "amount", "59.90")))
+        assertThat(routing.route(
+                        pin(clerk), "default", "refund", JsonObject.of(Map.of("orderId", "X1", "amount", "59.90"))))
                 .isEqualTo(new ToolCall.Refuse(
                         "invalid_arguments", "VALIDATION ERROR: /amount string found, number expected"));
-        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("amount", 101)))
+        assertThat(routing.route(pin(clerk), "default", "refund", JsonObject.of(Map.of("amount", 101))))
                 .isInstanceOf(ToolCall.Refuse.class);
-        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("orderId", "X1", "amount", 101)))
+        assertThat(routing.route(
+                        pin(clerk), "default", "refund", JsonObject.of(Map.of("orderId", "X1", "amount", 101))))
                 .isEqualTo(new ToolCall.Run(
                         "tool", 5, new ToolCall.Approval(3_600_000, false, "condition `args.amount > 100` holds")));
-        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("amount", 1)))
+        assertThat(routing.route(pin(clerk), "default", "refund", JsonObject.of(Map.of("amount", 1))))
                 .as("nobody has to agree, so its worker says no")
                 .isEqualTo(new ToolCall.Run("tool", 5, null));
-        assertThat(routing.unfit("refund", Map.of("orderId", "X1"))).isPresent();
-        assertThat(routing.unfit("nobodys", Map.of())).isEmpty();
+        assertThat(routing.unfit("refund", JsonObject.of(Map.of("orderId", "X1"))))
+                .isPresent();
+        assertThat(routing.unfit("nobodys", JsonObject.empty())).isEmpty();
 
         serve("refund", Map.of("order", Map.of("type", "string")));
-        assertThat(routing.route(pin(clerk), "default", "refund", Map.of("order", "X1", "amount", 101)))
+        assertThat(routing.route(pin(clerk), "default", "refund", JsonObject.of(Map.of("order", "X1", "amount", 101))))
                 .as("by the definition that is served now")
                 .isInstanceOf(ToolCall.Refuse.class);
     }
@@ -366,6 +401,7 @@ class ToolRoutingTest {
                 properties);
         tools.take(
                 name,
-                new ToolDefinition(name, "d", schema, "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE).toJson());
+                new ToolDefinition(name, "d", JsonObject.of(schema), "tool", 5, ToolDefinition.SideEffects.DESTRUCTIVE)
+                        .toJson());
     }
 }

@@ -19,4 +19,4 @@ public record PlainToken(
 
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable String agentName,
         @Nullable String callId,
-        @Nullable Integer attempt) {}
+        @Nullable Long attempt) {}

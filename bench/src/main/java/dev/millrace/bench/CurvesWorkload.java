@@ -2,6 +2,7 @@ package dev.millrace.bench;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.millrace.kafka.ToolPublisher;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
@@ -188,7 +189,7 @@ final class CurvesWorkload implements Workload {
         return new ToolDefinition(
                 "bench_" + number,
                 "Tells what there is to know about subject " + number + ", as text.",
-                Map.of("type", "object", "properties", Map.of("question", Map.of("type", "string"))),
+                JsonObject.of(Map.of("type", "object", "properties", Map.of("question", Map.of("type", "string")))),
                 Topics.BUILT_IN_TOOLSET,
                 ToolDefinition.DEFAULT_TIMEOUT_MS,
                 ToolDefinition.SideEffects.READ_ONLY);

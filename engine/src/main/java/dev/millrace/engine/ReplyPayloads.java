@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import dev.millrace.llm.ModelErrorCode;
 import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.Payload;
 import java.util.List;
@@ -49,7 +50,7 @@ public record ReplyPayloads(String callId, int takeovers, String agent) {
     public static List<Payload.RequestedCall> toolCalls(List<ToolCallRequest> calls) {
         return calls.stream()
                 .map(call -> new Payload.RequestedCall(
-                        call.toolCallId(), call.toolName(), call.arguments(), call.malformedArguments()))
+                        call.toolCallId(), call.toolName(), JsonObject.of(call.arguments()), call.malformedArguments()))
                 .toList();
     }
 

@@ -20,6 +20,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Topics;
@@ -484,7 +485,8 @@ class EntityIT {
                 .source("/test")
                 .namespace(namespace)
                 .sessionId(sessionId)
-                .payload(new Payload.ToolCallRequested("call", "call", "search_entities", arguments, agent, null, null))
+                .payload(new Payload.ToolCallRequested(
+                        "call", "call", "search_entities", JsonObject.of(arguments), agent, null, null))
                 .build();
         return switch (parts.tools.handle(Request.of(call, 1))) {
             case Reply.Completed completed -> Json.writeText(completed.result());

@@ -22,6 +22,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.Payload;
@@ -192,7 +193,13 @@ class KnowledgeIT {
                 .source("/test")
                 .namespace("acme")
                 .payload(new Payload.ToolCallRequested(
-                        callId, callId, "ingest_document", Map.of("source", "mill.md"), null, null, null))
+                        callId,
+                        callId,
+                        "ingest_document",
+                        JsonObject.of(Map.of("source", "mill.md")),
+                        null,
+                        null,
+                        null))
                 .build();
         Thread machine = Thread.ofPlatform().start(() -> {
             try (TopicReader reader = broker.read(topics.lane(Segment.BACKGROUND))) {
@@ -248,7 +255,13 @@ class KnowledgeIT {
                 .source("/test")
                 .namespace(namespace)
                 .payload(new Payload.ToolCallRequested(
-                        "call", "call", "memory_search", Map.of("query", "When is the wheel oiled?"), null, null, null))
+                        "call",
+                        "call",
+                        "memory_search",
+                        JsonObject.of(Map.of("query", "When is the wheel oiled?")),
+                        null,
+                        null,
+                        null))
                 .build();
         return Json.writeText(((Reply.Completed) parts.tools.handle(Request.of(call, 1))).result());
     }

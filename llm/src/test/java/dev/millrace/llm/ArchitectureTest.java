@@ -9,6 +9,7 @@ import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.FairLine;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.testing.HouseRules;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +30,7 @@ class ArchitectureTest extends HouseRules {
                                 "com.fasterxml.jackson..",
                                 "io.smallrye.config..",
                                 "dev.millrace.llm..")
-                        .or(belongToAnyOf(Backoff.class, FairLine.class, Ids.class, Json.class)))
+                        .or(belongToAnyOf(Backoff.class, FairLine.class, Ids.class, Json.class, JsonObject.class)))
                 .because("the services wire it; it knows no container, no Kafka and no event")
                 .check(classes);
     }

@@ -4,6 +4,7 @@ import dev.millrace.llm.ChatMessage.AssistantMessage;
 import dev.millrace.llm.ChatMessage.SystemMessage;
 import dev.millrace.llm.ChatMessage.ToolMessage;
 import dev.millrace.llm.ChatMessage.UserMessage;
+import dev.millrace.schemas.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,7 @@ public final class Requests {
 
     public Requests offering(String... names) {
         return offering(List.of(names).stream()
-                .map(name -> new ToolSpec(name, "does " + name, Map.of("type", "object")))
+                .map(name -> new ToolSpec(name, "does " + name, JsonObject.of(Map.of("type", "object"))))
                 .toArray(ToolSpec[]::new));
     }
 

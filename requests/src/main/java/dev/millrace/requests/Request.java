@@ -1,10 +1,9 @@
 package dev.millrace.requests;
 
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,19 +20,12 @@ public record Request(
         Event event,
         String callId,
         String toolName,
-        Map<String, @Nullable Object> params,
+        JsonObject params,
         @Nullable Long timeoutMs,
         int deliveryCount) {
 
     /** The longest call id, in characters. */
     public static final int MAX_CALL_ID = 300;
-
-    /** The fields, of whatever kind: strangers ask, too. */
-    private record Fields(
-            @Nullable Object callId,
-            @Nullable Object toolName,
-            @Nullable Object params,
-            @Nullable Object timeoutMs) {}
 
     /**
      * Takes an event as a request.
@@ -47,13 +39,13 @@ public record Request(
                     "unexpected_type",
                     "expected a TOOL_CALL_REQUESTED, found a " + event.type().wireName());
         }
-        Fields asked = Json.MAPPER.convertValue(event.fields(), Fields.class);
+        JsonObject asked = event.fields(); // of whatever kind each is: strangers ask, too
         return new Request(
                 event,
-                required("callId", asked.callId()),
-                required("toolName", asked.toolName()),
-                params(asked.params()),
-                asked.timeoutMs() instanceof Number limit && limit.longValue() >= 1
+                required("callId", asked.get("callId")),
+                required("toolName", asked.get("toolName")),
+                params(asked.get("params")),
+                asked.get("timeoutMs") instanceof Number limit && limit.longValue() >= 1
                         ? Long.valueOf(limit.longValue())
                         : null,
                 deliveryCount);
@@ -69,11 +61,10 @@ public record Request(
                         + (value instanceof String text ? text.length() + " characters" : "none"));
     }
 
-    @SuppressWarnings("unchecked") // the keys of a JSON object are texts
-    private static Map<String, @Nullable Object> params(@Nullable Object given) throws MalformedEventException {
+    private static JsonObject params(@Nullable Object given) throws MalformedEventException {
         return switch (given) {
-            case null -> Map.of();
-            case Map<?, ?> params -> (Map<String, @Nullable Object>) params;
+            case null -> JsonObject.empty();
+            case JsonObject params -> params;
             default -> throw new MalformedEventException("bad_field", "payload.params: expected an object");
         };
     }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -98,7 +99,7 @@ class RequestWorkerIT {
                 .containsEntry(
                         "ce_id",
                         ReplyEvents.toEvent(
-                                        new Request(request, "call-1", "echo", Map.of(), null, 1),
+                                        new Request(request, "call-1", "echo", JsonObject.empty(), null, 1),
                                         new Reply.Completed(null, 0),
                                         request.timestamp())
                                 .id());

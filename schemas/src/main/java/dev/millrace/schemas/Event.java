@@ -151,7 +151,7 @@ public record Event(
      * smallest that will do, all others as {@link java.math.BigDecimal}. So read them through {@link Number}, never by
      * a cast to one of these.
      */
-    public Map<String, @Nullable Object> fields() {
+    public JsonObject fields() {
         return content.fields();
     }
 

@@ -47,14 +47,11 @@ final class EventContent {
     // each is worked out at most once per thread that asks at the same time, always to the same
     private volatile byte @Nullable [] json;
     private volatile @Nullable JsonNode tree;
-    private volatile @Nullable Map<String, @Nullable Object> fields;
+    private volatile @Nullable JsonObject fields;
     private volatile @Nullable Payload payload;
 
     private EventContent(
-            byte @Nullable [] json,
-            @Nullable JsonNode tree,
-            @Nullable Map<String, @Nullable Object> fields,
-            @Nullable Payload payload) {
+            byte @Nullable [] json, @Nullable JsonNode tree, @Nullable JsonObject fields, @Nullable Payload payload) {
         this.json = json;
         this.tree = tree;
         this.fields = fields;
@@ -72,12 +69,12 @@ final class EventContent {
      * @throws IllegalArgumentException if there is anything that is no JSON value, or a number out of range
      */
     static EventContent of(Map<String, ? extends @Nullable Object> fields) {
-        return new EventContent(null, null, JsonValues.frozenObject(fields), null);
+        return new EventContent(null, null, JsonObject.of(fields), null);
     }
 
     static EventContent of(Payload payload) {
-        return payload instanceof Payload.Unknown(Map<String, @Nullable Object> fields)
-                ? of(fields)
+        return payload instanceof Payload.Unknown(JsonObject fields)
+                ? new EventContent(null, null, fields, null)
                 : new EventContent(null, null, null, payload);
     }
 
@@ -166,8 +163,8 @@ final class EventContent {
     }
 
     /** See {@link Event#fields()}. */
-    Map<String, @Nullable Object> fields() {
-        Map<String, @Nullable Object> values = fields;
+    JsonObject fields() {
+        JsonObject values = fields;
         if (values == null) {
             values = JsonValues.frozenObject(tree());
             fields = values;
@@ -244,6 +241,11 @@ final class EventContent {
         Map<EventType, ObjectReader> readers = new HashMap<>();
         for (KnownEventType type : KnownEventType.values()) {
             readers.put(type, MAPPER.readerFor(type.payload()));
+        }
+        for (StreamType type : StreamType.values()) {
+            if (type.payload() != Payload.Unknown.class) {
+                readers.put(type, MAPPER.readerFor(type.payload()));
+            }
         }
         for (BackgroundEnd end : BackgroundEnd.values()) {
             readers.put(end.type(), MAPPER.readerFor(Payload.BackgroundTaskEnded.class));

@@ -66,7 +66,7 @@ public final class EventSchemas {
      */
     public static Optional<String> unfit(Map<String, ? extends @Nullable Object> values, int level) {
         try {
-            forValidator(JsonValues.tree(JsonValues.frozenObject(values)), level);
+            forValidator(JsonValues.tree(JsonObject.of(values)), level);
             return Optional.empty();
         } catch (TooDeepException e) {
             return Optional.of("objects and lists more than " + (MAX_DEPTH - level + 1) + " levels deep");
@@ -78,8 +78,7 @@ public final class EventSchemas {
     /** What is wrong with an event as one JSON object, as {@link EventJson} reads it, apart from its payload. */
     static List<String> envelopeProblems(Map<String, @Nullable Object> json) {
         try {
-            return SchemaProblems.sentences(
-                    ENVELOPE.validate(forValidator(JsonValues.tree(JsonValues.frozenObject(json)), 0)));
+            return SchemaProblems.sentences(ENVELOPE.validate(forValidator(JsonValues.tree(JsonObject.of(json)), 0)));
         } catch (TooDeepException e) {
             return TOO_DEEP;
         }

@@ -9,22 +9,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * JSON as Java values that cannot change: {@link String}, {@link Boolean}, {@link Integer}, {@link Long}, {@link
- * BigInteger}, {@link BigDecimal}, {@link List}, {@link Map} and {@code null}. A number has the kind that it has after
- * a trip through JSON text, so that a payload equals itself read back: the narrowest of the three whole ones that holds
- * it, and {@link BigDecimal} for what has a point or an exponent. A text has no half of a surrogate pair, since that
- * has no UTF-8 form: U+FFFD stands in its place.
- */
+/** JSON as Java values that cannot change, of the kinds that {@link JsonObject} has. */
 final class JsonValues {
 
     /**
@@ -43,8 +35,8 @@ final class JsonValues {
      *
      * @throws IllegalArgumentException if there is anything that is no JSON value, or a number out of range
      */
-    static Map<String, @Nullable Object> frozenObject(Map<?, ? extends @Nullable Object> object) {
-        if (object instanceof FrozenObject frozen) {
+    static JsonObject frozenObject(Map<?, ? extends @Nullable Object> object) {
+        if (object instanceof JsonObject frozen) {
             return frozen;
         }
         Map<String, @Nullable Object> copy = LinkedHashMap.newLinkedHashMap(object.size());
@@ -54,14 +46,14 @@ final class JsonValues {
             }
             copy.put(JsonText.wellFormed(text), frozen(value));
         });
-        return new FrozenObject(copy);
+        return new JsonObject(copy);
     }
 
     /** The same of a tree, as {@link Json#MAPPER} reads it. */
-    static Map<String, @Nullable Object> frozenObject(JsonNode object) {
+    static JsonObject frozenObject(JsonNode object) {
         Map<String, @Nullable Object> copy = LinkedHashMap.newLinkedHashMap(object.size());
         object.forEachEntry((name, value) -> copy.put(JsonText.wellFormed(name), frozen(value)));
-        return new FrozenObject(copy);
+        return new JsonObject(copy);
     }
 
     private static @Nullable Object frozen(JsonNode node) {
@@ -205,34 +197,5 @@ final class JsonValues {
     private static IllegalArgumentException outOfRange() {
         return new IllegalArgumentException(
                 "payload: expected numbers in the range of a 64-bit floating point number, found one beyond it");
-    }
-
-    /** An unmodifiable map that is known to be frozen all the way down, so that it is not copied again. */
-    private static final class FrozenObject extends AbstractMap<String, @Nullable Object> {
-        private final Map<String, @Nullable Object> values;
-
-        FrozenObject(Map<String, @Nullable Object> values) {
-            this.values = Collections.unmodifiableMap(values);
-        }
-
-        @Override
-        public Set<Entry<String, @Nullable Object>> entrySet() {
-            return values.entrySet();
-        }
-
-        @Override
-        public @Nullable Object get(@Nullable Object key) {
-            return values.get(key);
-        }
-
-        @Override
-        public boolean containsKey(@Nullable Object key) {
-            return values.containsKey(key);
-        }
-
-        @Override
-        public int size() {
-            return values.size();
-        }
     }
 }

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +24,11 @@ public sealed interface Payload {
         @Nullable
         String text();
 
+        /** The same, under whichever name it came. */
+        default @Nullable String said() {
+            return text();
+        }
+
         /** Makes the text from the payload, see {@link InputTemplate}. */
         default @Nullable String template() {
             return null;
@@ -36,7 +40,7 @@ public sealed interface Payload {
 
         /** Whatever the sender wants to find again. */
         @Nullable
-        Map<String, @Nullable Object> metadata();
+        JsonObject metadata();
 
         /** Where the owner wants to be told what becomes of the task. */
         @Nullable
@@ -88,14 +92,30 @@ public sealed interface Payload {
     }
 
     /**
+     * Live text, of the types of {@link StreamType}: what is told of a model's reply while it is being made.
+     *
+     * <p>Pieces of one attempt are numbered without holes; an attempt that has begun makes void what came of those
+     * before.
+     */
+    sealed interface LiveText extends Payload {
+        /** The model call. */
+        String callId();
+
+        /** Which attempt at it, 1 or more. */
+        long attempt();
+
+        /** The place within the attempt, from 0. */
+        long seq();
+    }
+
+    /**
      * Of a type that is in no catalogue, or not as its type's schema has it.
      *
      * @param fields JSON values, see {@link Event#fields()}
      */
-    record Unknown(@JsonValue Map<String, @Nullable Object> fields) implements Payload {
-        // not in compact form, here and below: javac then forgets that a map's values may be null
-        public Unknown(Map<String, @Nullable Object> fields) {
-            this.fields = JsonValues.frozenObject(fields);
+    record Unknown(@JsonValue JsonObject fields) implements Payload {
+        public Unknown {
+            requireNonNull(fields, "fields");
         }
     }
 
@@ -170,7 +190,7 @@ public sealed interface Payload {
             List<Image> images,
             List<Message> history,
             @Nullable String taskType,
-            @Nullable Map<String, @Nullable Object> metadata,
+            @Nullable JsonObject metadata,
             @Nullable String model,
             @Nullable String callbackUrl,
             @Nullable Parent parent,
@@ -186,7 +206,7 @@ public sealed interface Payload {
                 List<Image> images,
                 List<Message> history,
                 @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable JsonObject metadata,
                 @Nullable String model,
                 @Nullable String callbackUrl,
                 @Nullable Parent parent) {
@@ -200,7 +220,7 @@ public sealed interface Payload {
                 List<Image> images,
                 List<Message> history,
                 @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable JsonObject metadata,
                 @Nullable String model,
                 @Nullable String callbackUrl,
                 @Nullable Parent parent,
@@ -215,7 +235,7 @@ public sealed interface Payload {
                 List<Image> images,
                 List<Message> history,
                 @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
+                @Nullable JsonObject metadata,
                 @Nullable String model,
                 @Nullable String callbackUrl,
                 @Nullable Parent parent,
@@ -237,33 +257,9 @@ public sealed interface Payload {
                     null);
         }
 
-        public MessageReceived(
-                @Nullable String text,
-                @Nullable String content,
-                List<Image> images,
-                List<Message> history,
-                @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
-                @Nullable String model,
-                @Nullable String callbackUrl,
-                @Nullable Parent parent,
-                @Nullable Observed observed,
-                @Nullable Fork fork,
-                @Nullable Sender sender,
-                @Nullable Conversation thread) {
-            this.text = text;
-            this.content = content;
-            this.images = listOrEmpty(images);
-            this.history = listOrEmpty(history);
-            this.taskType = taskType;
-            this.metadata = frozenOrNull(metadata);
-            this.model = model;
-            this.callbackUrl = callbackUrl;
-            this.parent = parent;
-            this.observed = observed;
-            this.fork = fork;
-            this.sender = sender;
-            this.thread = thread;
+        public MessageReceived {
+            images = listOrEmpty(images);
+            history = listOrEmpty(history);
         }
 
         /** The same for this agent, in a conversation. */
@@ -284,7 +280,7 @@ public sealed interface Payload {
                     in);
         }
 
-        /** What is said, under whichever name it came. */
+        @Override
         public @Nullable String said() {
             return text == null ? content : text;
         }
@@ -296,22 +292,11 @@ public sealed interface Payload {
             @Nullable String template,
             @Nullable Object body,
             @Nullable String taskType,
-            @Nullable Map<String, @Nullable Object> metadata,
+            @Nullable JsonObject metadata,
             @Nullable String callbackUrl)
             implements TaskInput {
-        public WebhookTriggered(
-                @Nullable String text,
-                @Nullable String template,
-                @Nullable Object body,
-                @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
-                @Nullable String callbackUrl) {
-            this.text = text;
-            this.template = template;
-            this.body = JsonValues.frozen(body);
-            this.taskType = taskType;
-            this.metadata = frozenOrNull(metadata);
-            this.callbackUrl = callbackUrl;
+        public WebhookTriggered {
+            body = JsonValues.frozen(body);
         }
     }
 
@@ -321,22 +306,11 @@ public sealed interface Payload {
             @Nullable String template,
             @Nullable Object body,
             @Nullable String taskType,
-            @Nullable Map<String, @Nullable Object> metadata,
+            @Nullable JsonObject metadata,
             @Nullable String callbackUrl)
             implements TaskInput {
-        public ScheduleFired(
-                @Nullable String text,
-                @Nullable String template,
-                @Nullable Object body,
-                @Nullable String taskType,
-                @Nullable Map<String, @Nullable Object> metadata,
-                @Nullable String callbackUrl) {
-            this.text = text;
-            this.template = template;
-            this.body = JsonValues.frozen(body);
-            this.taskType = taskType;
-            this.metadata = frozenOrNull(metadata);
-            this.callbackUrl = callbackUrl;
+        public ScheduleFired {
+            body = JsonValues.frozen(body);
         }
     }
 
@@ -344,21 +318,14 @@ public sealed interface Payload {
     record TaskCreated(
             String inputText,
             String source,
-            @Nullable Map<String, @Nullable Object> inputMetadata,
+            @Nullable JsonObject inputMetadata,
             String taskType,
             @Nullable String agentVersion)
             implements Payload {
-        public TaskCreated(
-                String inputText,
-                String source,
-                @Nullable Map<String, @Nullable Object> inputMetadata,
-                String taskType,
-                @Nullable String agentVersion) {
-            this.inputText = requireNonNull(inputText, "inputText");
-            this.source = requireNonNull(source, "source");
-            this.inputMetadata = frozenOrNull(inputMetadata);
-            this.taskType = requireNonNull(taskType, "taskType");
-            this.agentVersion = agentVersion;
+        public TaskCreated {
+            requireNonNull(inputText, "inputText");
+            requireNonNull(source, "source");
+            requireNonNull(taskType, "taskType");
         }
     }
 
@@ -424,26 +391,16 @@ public sealed interface Payload {
             String callId,
             String toolCallId,
             String toolName,
-            Map<String, @Nullable Object> params,
+            JsonObject params,
             @Nullable String taskType,
             @Nullable String expiresAt,
             @Nullable String reason)
             implements Payload {
-        public ApprovalRequested(
-                String callId,
-                String toolCallId,
-                String toolName,
-                Map<String, @Nullable Object> params,
-                @Nullable String taskType,
-                @Nullable String expiresAt,
-                @Nullable String reason) {
-            this.callId = requireNonNull(callId, "callId");
-            this.toolCallId = requireNonNull(toolCallId, "toolCallId");
-            this.toolName = requireNonNull(toolName, "toolName");
-            this.params = JsonValues.frozenObject(params);
-            this.taskType = taskType;
-            this.expiresAt = expiresAt;
-            this.reason = reason;
+        public ApprovalRequested {
+            requireNonNull(callId, "callId");
+            requireNonNull(toolCallId, "toolCallId");
+            requireNonNull(toolName, "toolName");
+            requireNonNull(params, "params");
         }
     }
 
@@ -451,21 +408,13 @@ public sealed interface Payload {
     record ApprovalDecided(
             String callId,
             String decision,
-            @Nullable Map<String, @Nullable Object> params,
+            @Nullable JsonObject params,
             @Nullable String reason,
             @Nullable String decidedBy)
             implements Payload {
-        public ApprovalDecided(
-                String callId,
-                String decision,
-                @Nullable Map<String, @Nullable Object> params,
-                @Nullable String reason,
-                @Nullable String decidedBy) {
-            this.callId = requireNonNull(callId, "callId");
-            this.decision = requireNonNull(decision, "decision");
-            this.params = frozenOrNull(params);
-            this.reason = reason;
-            this.decidedBy = decidedBy;
+        public ApprovalDecided {
+            requireNonNull(callId, "callId");
+            requireNonNull(decision, "decision");
         }
     }
 
@@ -682,26 +631,16 @@ public sealed interface Payload {
             String callId,
             String toolCallId,
             String toolName,
-            Map<String, @Nullable Object> params,
+            JsonObject params,
             @Nullable String taskType,
             @Nullable Long stepIndex,
             @Nullable Long timeoutMs)
             implements Payload {
-        public ToolCallRequested(
-                String callId,
-                String toolCallId,
-                String toolName,
-                Map<String, @Nullable Object> params,
-                @Nullable String taskType,
-                @Nullable Long stepIndex,
-                @Nullable Long timeoutMs) {
-            this.callId = requireNonNull(callId, "callId");
-            this.toolCallId = requireNonNull(toolCallId, "toolCallId");
-            this.toolName = requireNonNull(toolName, "toolName");
-            this.params = JsonValues.frozenObject(params);
-            this.taskType = taskType;
-            this.stepIndex = stepIndex;
-            this.timeoutMs = timeoutMs;
+        public ToolCallRequested {
+            requireNonNull(callId, "callId");
+            requireNonNull(toolCallId, "toolCallId");
+            requireNonNull(toolName, "toolName");
+            requireNonNull(params, "params");
         }
     }
 
@@ -778,23 +717,12 @@ public sealed interface Payload {
             String source,
             @Nullable String namespace,
             @Nullable String title,
-            @Nullable Map<String, @Nullable Object> metadata,
+            @Nullable JsonObject metadata,
             @Nullable Boolean forceReindex,
             @Nullable Chunking chunking)
             implements Payload {
-        public RagIngest(
-                String source,
-                @Nullable String namespace,
-                @Nullable String title,
-                @Nullable Map<String, @Nullable Object> metadata,
-                @Nullable Boolean forceReindex,
-                @Nullable Chunking chunking) {
-            this.source = requireNonNull(source, "source");
-            this.namespace = namespace;
-            this.title = title;
-            this.metadata = frozenOrNull(metadata);
-            this.forceReindex = forceReindex;
-            this.chunking = chunking;
+        public RagIngest {
+            requireNonNull(source, "source");
         }
 
         /** The collection of a document that names none. */
@@ -844,43 +772,92 @@ public sealed interface Payload {
             @Nullable String namespace,
             String eventId,
             long timestamp,
-            @Nullable Map<String, @Nullable Object> result,
+            @Nullable JsonObject result,
             @Nullable String error,
             @Nullable String code,
             @Nullable String reason,
             @Nullable String message,
             @Nullable String question,
-            @Nullable Map<String, @Nullable Object> approval)
+            @Nullable JsonObject approval)
             implements Payload {
-        public NotificationRequested(
-                String callbackUrl,
-                String type,
-                String taskId,
-                @Nullable String sessionId,
-                @Nullable String namespace,
-                String eventId,
-                long timestamp,
-                @Nullable Map<String, @Nullable Object> result,
-                @Nullable String error,
-                @Nullable String code,
-                @Nullable String reason,
-                @Nullable String message,
-                @Nullable String question,
-                @Nullable Map<String, @Nullable Object> approval) {
-            this.callbackUrl = requireNonNull(callbackUrl, "callbackUrl");
-            this.type = requireNonNull(type, "type");
-            this.taskId = requireNonNull(taskId, "taskId");
-            this.sessionId = sessionId;
-            this.namespace = namespace;
-            this.eventId = requireNonNull(eventId, "eventId");
-            this.timestamp = timestamp;
-            this.result = frozenOrNull(result);
-            this.error = error;
-            this.code = code;
-            this.reason = reason;
-            this.message = message;
-            this.question = question;
-            this.approval = frozenOrNull(approval);
+        public NotificationRequested {
+            requireNonNull(callbackUrl, "callbackUrl");
+            requireNonNull(type, "type");
+            requireNonNull(taskId, "taskId");
+            requireNonNull(eventId, "eventId");
+        }
+    }
+
+    /** Of {@link StreamType#START}. */
+    record StreamStart(
+            String callId,
+            long attempt,
+            long seq,
+            @Nullable String agentName,
+            @Nullable String model) implements LiveText {
+        public StreamStart {
+            requireNonNull(callId, "callId");
+        }
+    }
+
+    /** Of {@link StreamType#RESTART}. */
+    record StreamRestart(
+            String callId,
+            long attempt,
+            long seq,
+            String reason,
+            @Nullable String agentName,
+            @Nullable String model) implements LiveText {
+        public StreamRestart {
+            requireNonNull(callId, "callId");
+            requireNonNull(reason, "reason");
+        }
+    }
+
+    /** Of {@link StreamType#TEXT} and {@link StreamType#REASONING}. */
+    record StreamDelta(String callId, long attempt, long seq, String delta) implements LiveText {
+        public StreamDelta {
+            requireNonNull(callId, "callId");
+            requireNonNull(delta, "delta");
+        }
+    }
+
+    /** Of {@link StreamType#TOOL_CALL}. */
+    record StreamToolCall(
+            String callId,
+            long attempt,
+            long seq,
+            long index,
+            @Nullable String toolCallId,
+            @Nullable String toolName,
+            String delta)
+            implements LiveText {
+        public StreamToolCall {
+            requireNonNull(callId, "callId");
+            requireNonNull(delta, "delta");
+        }
+    }
+
+    /** Of {@link StreamType#COMPLETED}. */
+    record StreamCompleted(
+            String callId,
+            long attempt,
+            long seq,
+            @Nullable String model,
+            @Nullable String finishReason,
+            @Nullable Usage usage)
+            implements LiveText {
+        public StreamCompleted {
+            requireNonNull(callId, "callId");
+        }
+    }
+
+    /** Of {@link StreamType#ERROR}. */
+    record StreamError(String callId, long attempt, long seq, String code, String error) implements LiveText {
+        public StreamError {
+            requireNonNull(callId, "callId");
+            requireNonNull(code, "code");
+            requireNonNull(error, "error");
         }
     }
 
@@ -950,11 +927,11 @@ public sealed interface Payload {
     }
 
     /** A tool call in a transcript. */
-    record TranscriptCall(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
-        public TranscriptCall(String toolCallId, String toolName, Map<String, @Nullable Object> arguments) {
-            this.toolCallId = requireNonNull(toolCallId, "toolCallId");
-            this.toolName = requireNonNull(toolName, "toolName");
-            this.arguments = JsonValues.frozenObject(arguments);
+    record TranscriptCall(String toolCallId, String toolName, JsonObject arguments) {
+        public TranscriptCall {
+            requireNonNull(toolCallId, "toolCallId");
+            requireNonNull(toolName, "toolName");
+            requireNonNull(arguments, "arguments");
         }
     }
 
@@ -985,33 +962,15 @@ public sealed interface Payload {
             @Nullable String systemPrompt,
             @Nullable String guide,
             @Nullable String toolName,
-            @Nullable Map<String, @Nullable Object> event,
+            @Nullable JsonObject event,
             @Nullable OpeningCall call,
             @Nullable Long retries,
             @Nullable Failure failure) {
-        public Observed(
-                String eventId,
-                String type,
-                String time,
-                String rule,
-                @Nullable String systemPrompt,
-                @Nullable String guide,
-                @Nullable String toolName,
-                @Nullable Map<String, @Nullable Object> event,
-                @Nullable OpeningCall call,
-                @Nullable Long retries,
-                @Nullable Failure failure) {
-            this.eventId = requireNonNull(eventId, "eventId");
-            this.type = requireNonNull(type, "type");
-            this.time = requireNonNull(time, "time");
-            this.rule = requireNonNull(rule, "rule");
-            this.systemPrompt = systemPrompt;
-            this.guide = guide;
-            this.toolName = toolName;
-            this.event = frozenOrNull(event);
-            this.call = call;
-            this.retries = retries;
-            this.failure = failure;
+        public Observed {
+            requireNonNull(eventId, "eventId");
+            requireNonNull(type, "type");
+            requireNonNull(time, "time");
+            requireNonNull(rule, "rule");
         }
 
         /** The same for another attempt, after this one. */
@@ -1021,10 +980,10 @@ public sealed interface Payload {
     }
 
     /** The tool call that is all the work of a task. */
-    record OpeningCall(String tool, Map<String, @Nullable Object> arguments) {
-        public OpeningCall(String tool, Map<String, @Nullable Object> arguments) {
-            this.tool = requireNonNull(tool, "tool");
-            this.arguments = JsonValues.frozenObject(arguments);
+    record OpeningCall(String tool, JsonObject arguments) {
+        public OpeningCall {
+            requireNonNull(tool, "tool");
+            requireNonNull(arguments, "arguments");
         }
     }
 
@@ -1109,17 +1068,12 @@ public sealed interface Payload {
     record RequestedCall(
             String toolCallId,
             String toolName,
-            Map<String, @Nullable Object> arguments,
+            JsonObject arguments,
             @Nullable String malformedArguments) {
-        public RequestedCall(
-                String toolCallId,
-                String toolName,
-                Map<String, @Nullable Object> arguments,
-                @Nullable String malformedArguments) {
-            this.toolCallId = requireNonNull(toolCallId, "toolCallId");
-            this.toolName = requireNonNull(toolName, "toolName");
-            this.arguments = JsonValues.frozenObject(arguments);
-            this.malformedArguments = malformedArguments;
+        public RequestedCall {
+            requireNonNull(toolCallId, "toolCallId");
+            requireNonNull(toolName, "toolName");
+            requireNonNull(arguments, "arguments");
         }
     }
 
@@ -1168,10 +1122,5 @@ public sealed interface Payload {
 
     private static <T> List<T> listOrEmpty(@Nullable List<T> list) {
         return list == null ? List.of() : List.copyOf(list);
-    }
-
-    private static @Nullable Map<String, @Nullable Object> frozenOrNull(
-            @Nullable Map<String, @Nullable Object> object) {
-        return object == null ? null : JsonValues.frozenObject(object);
     }
 }

@@ -9,14 +9,27 @@ import java.util.TreeMap;
  * reason for anything.
  */
 public enum StreamType implements EventType {
-    START("stream.start", "A model is asked; its reply follows piece by piece."),
-    RESTART("stream.restart", "The model is asked again for the same call; what came before is void."),
-    TEXT("stream.text", "More of the answer."),
-    REASONING("stream.reasoning", "More of what the model thinks aloud."),
-    TOOL_CALL("stream.tool_call", "More of a tool call that the model is about to ask for."),
-    COMPLETED("stream.completed", "The reply is whole."),
-    ERROR("stream.error", "The call has failed for good, or nobody wants its reply any more."),
-    TOKEN("TOKEN", "More of the answer, in the plainest form; made by the gateway and on no topic.");
+    START("stream.start", Payload.StreamStart.class, "A model is asked; its reply follows piece by piece."),
+    RESTART(
+            "stream.restart",
+            Payload.StreamRestart.class,
+            "The model is asked again for the same call; what came before is void."),
+    TEXT("stream.text", Payload.StreamDelta.class, "More of the answer."),
+    REASONING("stream.reasoning", Payload.StreamDelta.class, "More of what the model thinks aloud."),
+    TOOL_CALL(
+            "stream.tool_call",
+            Payload.StreamToolCall.class,
+            "More of a tool call that the model is about to ask for."),
+    COMPLETED("stream.completed", Payload.StreamCompleted.class, "The reply is whole."),
+    ERROR(
+            "stream.error",
+            Payload.StreamError.class,
+            "The call has failed for good, or nobody wants its reply any more."),
+    // nobody reads it
+    TOKEN(
+            "TOKEN",
+            Payload.Unknown.class,
+            "More of the answer, in the plainest form; made by the gateway and on no topic.");
 
     /** Another name of {@link #TOOL_CALL}; accepted, never written. */
     private static final String TOOL_CALL_ALIAS = "stream.tool.call";
@@ -24,10 +37,12 @@ public enum StreamType implements EventType {
     static final Map<String, StreamType> BY_NAME = byName();
 
     private final String wireName;
+    private final Class<? extends Payload> payload;
     private final String summary;
 
-    StreamType(String wireName, String summary) {
+    StreamType(String wireName, Class<? extends Payload> payload, String summary) {
         this.wireName = wireName;
+        this.payload = payload;
         this.summary = summary;
     }
 
@@ -40,6 +55,11 @@ public enum StreamType implements EventType {
     @Override
     public int code() {
         return 399;
+    }
+
+    /** What an event of this type says, field by field. */
+    Class<? extends Payload> payload() {
+        return payload;
     }
 
     /** What an event of this type says, in one sentence. */

@@ -27,10 +27,10 @@ public final class ToolArguments {
     /** Reads numbers as the validator does itself. */
     private static final ObjectMapper PLAIN = JsonMapper.builder().build();
 
-    private final Map<String, @Nullable Object> parameters;
+    private final JsonObject parameters;
     private final Schema schema;
 
-    private ToolArguments(Map<String, @Nullable Object> parameters, String json) {
+    private ToolArguments(JsonObject parameters, String json) {
         this.parameters = parameters;
         this.schema = ForeignSchemas.ofStrangers().getSchema(json);
     }

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public record ToolDefinition(
         String name,
         String description,
-        Map<String, @Nullable Object> parameters,
+        JsonObject parameters,
         String toolset,
         long timeoutMs,
         SideEffects sideEffects,
@@ -228,22 +228,9 @@ public record ToolDefinition(
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]{1,64}");
     private static final Pattern TOOLSET = Pattern.compile("[A-Za-z0-9._-]{1,64}");
-    private static final Map<String, @Nullable Object> NO_PARAMETERS = Map.of("type", "object");
+    private static final JsonObject NO_PARAMETERS = JsonObject.of(Map.of("type", "object"));
 
-    // written out, since javac forgets in compact form that the map's values may be null, and no other module could
-    // pass one
-    public ToolDefinition(
-            String name,
-            String description,
-            Map<String, @Nullable Object> parameters,
-            String toolset,
-            long timeoutMs,
-            SideEffects sideEffects,
-            Approval approval,
-            @Nullable Long approvalExpiryMs,
-            OnExpiry onExpiry,
-            @Nullable Retry retry,
-            @Nullable Processes processes) {
+    public ToolDefinition {
         if (!NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "tool name: expected 1 to 64 letters, digits, '_' or '-', found \"" + name + "\"");
@@ -259,24 +246,13 @@ public record ToolDefinition(
             throw new IllegalArgumentException(
                     "approvalExpiryMs of " + name + ": expected 1 or more, found " + approvalExpiryMs);
         }
-        this.name = name;
-        this.description = description;
-        this.parameters = JsonValues.frozenObject(parameters);
-        this.toolset = toolset;
-        this.timeoutMs = timeoutMs;
-        this.sideEffects = sideEffects;
-        this.approval = approval;
-        this.approvalExpiryMs = approvalExpiryMs;
-        this.onExpiry = onExpiry;
-        this.retry = retry;
-        this.processes = processes;
     }
 
     /** A tool for models. */
     public ToolDefinition(
             String name,
             String description,
-            Map<String, @Nullable Object> parameters,
+            JsonObject parameters,
             String toolset,
             long timeoutMs,
             SideEffects sideEffects,
@@ -302,7 +278,7 @@ public record ToolDefinition(
     public ToolDefinition(
             String name,
             String description,
-            Map<String, @Nullable Object> parameters,
+            JsonObject parameters,
             String toolset,
             long timeoutMs,
             SideEffects sideEffects) {
@@ -371,7 +347,7 @@ public record ToolDefinition(
     static ToolDefinition ofJson(
             @JsonProperty("name") @Nullable String name,
             @JsonProperty("description") @Nullable String description,
-            @JsonProperty("parameters") @Nullable Map<String, @Nullable Object> parameters,
+            @JsonProperty("parameters") @Nullable JsonObject parameters,
             @JsonProperty("toolset") @Nullable String toolset,
             @JsonProperty("timeoutMs") @Nullable Long timeoutMs,
             @JsonProperty("sideEffects") @Nullable SideEffects sideEffects,

@@ -171,7 +171,7 @@ class ToolArgumentsTest {
 
     private static ToolDefinition tool(Map<String, @Nullable Object> schema) {
         return new ToolDefinition(
-                "refund", "Pays back.", schema, "tool", 1_000, ToolDefinition.SideEffects.DESTRUCTIVE);
+                "refund", "Pays back.", JsonObject.of(schema), "tool", 1_000, ToolDefinition.SideEffects.DESTRUCTIVE);
     }
 
     private static List<String> problems(ToolArguments tool, Map<String, @Nullable Object> arguments) {

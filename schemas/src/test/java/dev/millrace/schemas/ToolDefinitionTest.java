@@ -23,13 +23,13 @@ class ToolDefinitionTest {
         ToolDefinition definition = new ToolDefinition(
                 "read_file",
                 "Reads a file.",
-                Map.of(
+                JsonObject.of(Map.of(
                         "type",
                         "object",
                         "required",
                         List.of("path"),
                         "properties",
-                        Map.of("max", Map.of("minimum", 1L))),
+                        Map.of("max", Map.of("minimum", 1L)))),
                 "tool",
                 5_000,
                 SideEffects.READ_ONLY);
@@ -46,8 +46,8 @@ class ToolDefinitionTest {
 
         // then
         assertThat(definition)
-                .isEqualTo(
-                        new ToolDefinition("a", "b", Map.of("type", "object"), "c", 30_000, SideEffects.DESTRUCTIVE));
+                .isEqualTo(new ToolDefinition(
+                        "a", "b", JsonObject.of(Map.of("type", "object")), "c", 30_000, SideEffects.DESTRUCTIVE));
     }
 
     @ParameterizedTest
@@ -115,7 +115,7 @@ class ToolDefinitionTest {
     @Test
     void shouldKeepHowOftenToTryAgain() throws MalformedEventException {
         // given
-        ToolDefinition definition = new ToolDefinition("a", "b", Map.of(), "c", 1, SideEffects.READ_ONLY)
+        ToolDefinition definition = new ToolDefinition("a", "b", JsonObject.empty(), "c", 1, SideEffects.READ_ONLY)
                 .withRetry(new Retry(3, 250))
                 .withApproval(new Approval.Always());
 

@@ -78,7 +78,8 @@ class TraceContextTest {
                 .namespace("acme")
                 .taskId("t1")
                 .traceparent(NAMED)
-                .payload(new Payload.ToolCallRequested("t1/1/0", "call_1", "search", Map.of(), null, null, null))
+                .payload(new Payload.ToolCallRequested(
+                        "t1/1/0", "call_1", "search", JsonObject.empty(), null, null, null))
                 .build();
         TraceContext call = TraceContext.ofTask("acme", "t1", request.correlationId(), NAMED)
                 .ofCall("acme", "t1/1/0");

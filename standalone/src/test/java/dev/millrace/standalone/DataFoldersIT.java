@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.FreePort;
@@ -128,7 +129,7 @@ class DataFoldersIT {
         ToolDefinition tool = new ToolDefinition(
                 "find_order",
                 "finds an order",
-                Map.of("type", "object"),
+                JsonObject.of(Map.of("type", "object")),
                 "orders",
                 60_000,
                 ToolDefinition.SideEffects.READ_ONLY);

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.FreePort;
@@ -390,7 +391,7 @@ class TransferIT {
         ToolDefinition tool = new ToolDefinition(
                 "find_order",
                 "finds an order",
-                Map.of("type", "object"),
+                JsonObject.of(Map.of("type", "object")),
                 "orders",
                 Duration.ofMinutes(30).toMillis(),
                 ToolDefinition.SideEffects.READ_ONLY);

@@ -2,6 +2,7 @@ package dev.millrace.testkit;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -91,7 +92,7 @@ public final class TestTool {
         return new ToolDefinition(
                 name,
                 "A tool of the test.",
-                parameters,
+                JsonObject.of(parameters),
                 TOOLSET,
                 timeout.toMillis(),
                 effects,

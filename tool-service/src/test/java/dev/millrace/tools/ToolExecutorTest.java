@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.Request;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.tool.api.ToolContext;
@@ -302,13 +303,13 @@ class ToolExecutorTest {
                 return new ToolDefinition(
                         "trap",
                         "Tests.",
-                        Map.of(
+                        JsonObject.of(Map.of(
                                 "type",
                                 "object",
                                 "$defs",
                                 definitions,
                                 "properties",
-                                Map.of("a", Map.of("$ref", "#/$defs/l0"))),
+                                Map.of("a", Map.of("$ref", "#/$defs/l0")))),
                         "tool",
                         1_000,
                         SideEffects.READ_ONLY);
@@ -339,7 +340,7 @@ class ToolExecutorTest {
                 return new ToolDefinition(
                         "strict",
                         "Tests.",
-                        Map.of(
+                        JsonObject.of(Map.of(
                                 "type",
                                 "object",
                                 "properties",
@@ -351,7 +352,7 @@ class ToolExecutorTest {
                                 "required",
                                 List.of("path"),
                                 "additionalProperties",
-                                false),
+                                false)),
                         "tool",
                         1_000,
                         SideEffects.READ_ONLY);
@@ -506,7 +507,12 @@ class ToolExecutorTest {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
-                        name, "Tests.", Map.of("type", "object"), "tool", timeoutMs, SideEffects.READ_ONLY);
+                        name,
+                        "Tests.",
+                        JsonObject.of(Map.of("type", "object")),
+                        "tool",
+                        timeoutMs,
+                        SideEffects.READ_ONLY);
             }
 
             @Override

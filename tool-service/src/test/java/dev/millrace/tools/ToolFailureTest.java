@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.Retry;
@@ -287,7 +288,8 @@ class ToolFailureTest {
                         "write-file",
                         new ToolPolicies.Policy(ToolPolicies.approval("always"), 0, 0, null)),
                 ToolPolicies.Policy.DEFAULT);
-        ToolDefinition tool = new ToolDefinition("write_file", "d", Map.of(), "tool", 1, SideEffects.IDEMPOTENT);
+        ToolDefinition tool =
+                new ToolDefinition("write_file", "d", JsonObject.empty(), "tool", 1, SideEffects.IDEMPOTENT);
         // then
         assertThat(policies.apply(tool).approval()).isEqualTo(new Approval.Always());
         assertThat(ToolPolicies.approval("never")).isEqualTo(new Approval.Never());
@@ -321,7 +323,8 @@ class ToolFailureTest {
         return new CallableTool() {
             @Override
             public ToolDefinition definition() {
-                return new ToolDefinition("t", "Tests.", Map.of("type", "object"), "tool", 10_000, effects)
+                return new ToolDefinition(
+                                "t", "Tests.", JsonObject.of(Map.of("type", "object")), "tool", 10_000, effects)
                         .withRetry(retry);
             }
 

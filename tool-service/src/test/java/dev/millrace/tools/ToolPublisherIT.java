@@ -3,6 +3,7 @@ package dev.millrace.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.kafka.ToolPublisher;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
@@ -73,6 +74,11 @@ class ToolPublisherIT {
 
     private static ToolDefinition tool(String name, String toolset) {
         return new ToolDefinition(
-                name, "does " + name, Map.of("type", "object"), toolset, 1_000, ToolDefinition.SideEffects.READ_ONLY);
+                name,
+                "does " + name,
+                JsonObject.of(Map.of("type", "object")),
+                toolset,
+                1_000,
+                ToolDefinition.SideEffects.READ_ONLY);
     }
 }

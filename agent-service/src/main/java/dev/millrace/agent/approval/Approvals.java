@@ -1,6 +1,7 @@
 package dev.millrace.agent.approval;
 
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
@@ -48,11 +49,7 @@ public final class Approvals {
      * @return {@code null} = nobody is asked
      */
     public ToolCall.@Nullable Approval of(
-            String agent,
-            ApprovalPolicy policy,
-            ToolDefinition tool,
-            String namespace,
-            Map<String, @Nullable Object> arguments) {
+            String agent, ApprovalPolicy policy, ToolDefinition tool, String namespace, JsonObject arguments) {
         ApprovalPolicy.Rule rule = policy.of(tool.name()).orElse(null);
         return switch (rule == null ? tool.approval() : rule.approval()) {
             case ToolDefinition.Approval.Never never -> null;

@@ -2,10 +2,10 @@ package dev.millrace.agent.approval;
 
 import dev.millrace.agent.expressions.Expression;
 import dev.millrace.agent.expressions.UndecidableException;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A condition on a tool call in the Common Expression Language (CEL), over {@code args}, {@code tool}, {@code agent}
@@ -41,7 +41,7 @@ final class Condition {
      *
      * @param arguments JSON values
      */
-    record Call(String agent, String namespace, String toolName, Map<String, @Nullable Object> arguments) {}
+    record Call(String agent, String namespace, String toolName, JsonObject arguments) {}
 
     /**
      * Compiles and checks an expression.

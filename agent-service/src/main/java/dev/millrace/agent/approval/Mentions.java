@@ -1,6 +1,7 @@
 package dev.millrace.agent.approval;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,12 +52,12 @@ final class Mentions {
     }
 
     /** What a call has there, such as {@code amount is a text ("59.90")}; empty if the expression mentions nothing. */
-    String in(Map<String, @Nullable Object> arguments) {
+    String in(JsonObject arguments) {
         return String.join(
                 ", ", paths.stream().map(path -> words(path, arguments)).toList());
     }
 
-    private static String words(List<String> path, Map<String, @Nullable Object> arguments) {
+    private static String words(List<String> path, JsonObject arguments) {
         String name = JsonText.cut(String.join(".", path), MAX_SHOWN);
         Object value = arguments;
         for (String segment : path) {

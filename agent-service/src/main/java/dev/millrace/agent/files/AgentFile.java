@@ -6,6 +6,7 @@ import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.PromptTemplate;
 import dev.millrace.agent.ToolSelection;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonShape;
 import dev.millrace.schemas.MalformedEventException;
 import java.math.BigDecimal;
@@ -203,15 +204,14 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         return fallback;
     }
 
-    private static @Nullable Map<String, @Nullable Object> output(DefinitionFields fields)
-            throws InvalidAgentException {
+    private static @Nullable JsonObject output(DefinitionFields fields) throws InvalidAgentException {
         if (fields.raw("output") == null) {
             return null;
         }
         Map<String, @Nullable Object> schema = fields.object("output").values();
         try {
             JsonShape.of(schema);
-            return schema;
+            return JsonObject.of(schema);
         } catch (IllegalArgumentException e) {
             throw fields.complaint("output", e.getMessage());
         }

@@ -10,6 +10,7 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.io.IOException;
@@ -239,7 +240,7 @@ public final class RuleFile {
         Map<String, @Nullable Object> arguments = fields.object("arguments").values();
         try {
             // as they would travel
-            Payload.OpeningCall unused = new Payload.OpeningCall(tool, arguments);
+            Payload.OpeningCall unused = new Payload.OpeningCall(tool, JsonObject.of(arguments));
         } catch (IllegalArgumentException e) {
             throw fields.complaint("arguments", e.getMessage());
         }

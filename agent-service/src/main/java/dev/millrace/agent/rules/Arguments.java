@@ -1,6 +1,7 @@
 package dev.millrace.agent.rules;
 
 import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -82,8 +83,8 @@ public record Arguments(Map<String, Part> fields) {
     }
 
     /** What comes of them; empty if a text would be longer than one may be. */
-    public Optional<Map<String, @Nullable Object>> fill(Map<String, ? extends @Nullable Object> event) {
-        Map<String, @Nullable Object> filled = new LinkedHashMap<>();
+    public Optional<JsonObject> fill(Map<String, ? extends @Nullable Object> event) {
+        JsonObject.Builder filled = JsonObject.builder();
         for (Map.Entry<String, Part> field : fields.entrySet()) {
             Optional<InputTemplate.Filled> value = value(field.getValue(), event);
             if (value.isEmpty()) {
@@ -91,7 +92,7 @@ public record Arguments(Map<String, Part> fields) {
             }
             filled.put(field.getKey(), value.get().value());
         }
-        return Optional.of(filled);
+        return Optional.of(filled.build());
     }
 
     private static Optional<InputTemplate.Filled> value(Part part, Map<String, ? extends @Nullable Object> event) {

@@ -4,15 +4,13 @@ import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ModelDelta;
 import dev.millrace.llm.StreamListener;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -70,11 +68,20 @@ final class CallStream implements StreamListener {
         /** More of a text. */
         record More(StreamType type, ToolPlace place, StringBuilder text) implements Piece {}
 
-        /** The beginning or the end of something. */
-        record Mark(StreamType type, int attempt, Map<String, @Nullable Object> fields) implements Piece {}
+        /** An attempt begins; {@code reason} says why, if it is not the first. */
+        record Begin(int attempt, @Nullable String reason) implements Piece {}
+
+        /** The call is over. */
+        record End(StreamType type, Ending ending) implements Piece {}
 
         /** One event less than there should be. */
         record Hole() implements Piece {}
+    }
+
+    /** What is said last, at its place. */
+    @FunctionalInterface
+    private interface Ending {
+        Payload.LiveText at(String callId, long attempt, long seq);
     }
 
     /**
@@ -106,22 +113,14 @@ final class CallStream implements StreamListener {
     @Override
     public void onAttempt(int number) {
         int counted = call.takeovers() * ATTEMPTS_PER_TAKEOVER + Math.min(number, ATTEMPTS_PER_TAKEOVER);
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        boolean again = number > 1 || call.takeovers() > 0;
-        if (again) {
-            fields.put("reason", number > 1 ? "retry" : "takeover");
-        }
-        fields.put("agentName", asker.agentName());
-        if (asker.model() != null) {
-            fields.put("model", asker.model());
-        }
+        String reason = number > 1 ? "retry" : call.takeovers() > 0 ? "takeover" : null;
         lock.lock();
         try {
             started = true;
             said.setLength(0);
             waiting.clear(); // nobody needs to know what is void
             waitingChars = 0;
-            waiting.add(new Piece.Mark(again ? StreamType.RESTART : StreamType.START, counted, fields));
+            waiting.add(new Piece.Begin(counted, reason));
             schedule(true);
         } finally {
             lock.unlock();
@@ -140,19 +139,28 @@ final class CallStream implements StreamListener {
 
     /** The call has come to its end, which is this event. */
     void ended(Event reply) {
-        if (reply.type() == KnownEventType.MODEL_CALL_FAILED) {
-            end(StreamType.ERROR, of(reply, "code", "error"));
-        } else {
-            end(StreamType.COMPLETED, of(reply, "model", "finishReason", "usage"));
+        switch (reply.payload()) {
+            case Payload.ModelCallFailed failed -> failed(failed.code(), failed.error());
+            case Payload.ReasonDone done -> completed(done.model(), done.finishReason(), done.usage());
+            case Payload.NeedMoreInfo more -> completed(more.model(), more.finishReason(), more.usage());
+            case Payload.ContextCompacted made -> completed(made.model(), made.finishReason(), made.usage());
+            default -> throw new IllegalArgumentException("expected the end of a call, found " + reply.type());
         }
     }
 
     /** Nobody wants to know any more. */
     void cancelled() {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        fields.put("code", "cancelled");
-        fields.put("error", "nobody waits for this reply any more");
-        end(StreamType.ERROR, fields);
+        failed("cancelled", "nobody waits for this reply any more");
+    }
+
+    private void completed(@Nullable String model, @Nullable String finishReason, Payload.@Nullable Usage usage) {
+        end(
+                StreamType.COMPLETED,
+                (callId, at, place) -> new Payload.StreamCompleted(callId, at, place, model, finishReason, usage));
+    }
+
+    private void failed(String code, String error) {
+        end(StreamType.ERROR, (callId, at, place) -> new Payload.StreamError(callId, at, place, code, error));
     }
 
     /** The text of this attempt so far, its beginning if it is long; {@code null} = there is none. */
@@ -178,24 +186,13 @@ final class CallStream implements StreamListener {
         }
     }
 
-    private static Map<String, @Nullable Object> of(Event reply, String... fields) {
-        Map<String, @Nullable Object> chosen = new LinkedHashMap<>();
-        for (String field : fields) {
-            Object value = reply.fields().get(field);
-            if (value != null) {
-                chosen.put(field, value);
-            }
-        }
-        return chosen;
-    }
-
-    private void end(StreamType type, Map<String, @Nullable Object> fields) {
+    private void end(StreamType type, Ending ending) {
         lock.lock();
         try {
             boolean told = started && !ended;
             ended = true;
             if (told) {
-                waiting.add(new Piece.Mark(type, attempt, fields));
+                waiting.add(new Piece.End(type, ending));
                 schedule(true);
             }
         } finally {
@@ -257,7 +254,9 @@ final class CallStream implements StreamListener {
             List<Event> events = new ArrayList<>();
             for (Piece piece = waiting.poll(); piece != null; piece = waiting.poll()) {
                 switch (piece) {
-                    case Piece.Mark mark -> events.add(mark(mark, now));
+                    case Piece.Begin begin -> events.add(begin(begin, now));
+                    case Piece.End end ->
+                        events.add(event(end.type(), now, end.ending().at(call.callId(), attempt, seq)));
                     case Piece.Hole hole -> seq++;
                     case Piece.More more -> {
                         waitingChars -= more.text().length();
@@ -278,12 +277,19 @@ final class CallStream implements StreamListener {
         }
     }
 
-    private Event mark(Piece.Mark mark, Instant now) {
-        if (!mark.type().ends()) {
-            attempt = mark.attempt();
-            seq = 0;
-        }
-        return event(mark.type(), now, mark.fields());
+    private Event begin(Piece.Begin begin, Instant now) {
+        attempt = begin.attempt();
+        seq = 0;
+        return begin.reason() == null
+                ? event(
+                        StreamType.START,
+                        now,
+                        new Payload.StreamStart(call.callId(), attempt, seq, asker.agentName(), asker.model()))
+                : event(
+                        StreamType.RESTART,
+                        now,
+                        new Payload.StreamRestart(
+                                call.callId(), attempt, seq, begin.reason(), asker.agentName(), asker.model()));
     }
 
     /** Takes the first half of a pair off the end; null if there is none. */
@@ -308,33 +314,21 @@ final class CallStream implements StreamListener {
             }
             if (tool || to > from) {
                 events.add(
-                        event(more.type(), now, fields(more.place(), more.text().substring(from, to))));
+                        event(more.type(), now, piece(more.place(), more.text().substring(from, to))));
             }
             from = to;
         } while (from < more.text().length());
     }
 
-    private static Map<String, @Nullable Object> fields(ToolPlace place, String delta) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        if (place.index() >= 0) {
-            fields.put("index", place.index());
-            if (place.toolCallId() != null) {
-                fields.put("toolCallId", place.toolCallId());
-            }
-            if (place.toolName() != null) {
-                fields.put("toolName", place.toolName());
-            }
-        }
-        fields.put("delta", delta);
-        return fields;
+    private Payload.LiveText piece(ToolPlace place, String delta) {
+        return place.index() < 0
+                ? new Payload.StreamDelta(call.callId(), attempt, seq, delta)
+                : new Payload.StreamToolCall(
+                        call.callId(), attempt, seq, place.index(), place.toolCallId(), place.toolName(), delta);
     }
 
-    private Event event(StreamType type, Instant now, Map<String, @Nullable Object> fields) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callId", call.callId());
-        payload.put("attempt", attempt);
-        payload.put("seq", seq);
-        payload.putAll(fields);
+    /** The event with the next number. */
+    private Event event(StreamType type, Instant now, Payload.LiveText payload) {
         return call.tell(type, attempt, seq++, now).payload(payload).build();
     }
 }

@@ -3,10 +3,10 @@ package dev.millrace.agent.thinker;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonShape;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ final class OutputCheck {
     private final JsonShape shape;
 
     /** Of answers that fit this schema. */
-    OutputCheck(Map<String, @Nullable Object> schema) {
+    OutputCheck(JsonObject schema) {
         this.shape = JsonShape.of(schema);
     }
 

@@ -14,6 +14,7 @@ import dev.millrace.llm.ResponseSchema;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -44,13 +45,13 @@ final class Prompts {
             ASK_USER,
             "Ask the user a question that only they can answer, and wait for the answer. Use it when a decision or a fact"
                     + " is missing that no tool can give.",
-            Map.of(
+            JsonObject.of(Map.of(
                     "type",
                     "object",
                     "properties",
                     Map.of("question", Map.of("type", "string", "description", "The question, complete in itself.")),
                     "required",
-                    List.of("question")));
+                    List.of("question"))));
 
     private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
 
@@ -97,7 +98,7 @@ final class Prompts {
             memory.text(call.namespace(), call.taskId(), call.iteration() == 1)
                     .ifPresent(index -> messages.add(1, new ChatMessage.UserMessage(index)));
         }
-        Map<String, @Nullable Object> output = agent.model().output();
+        JsonObject output = agent.model().output();
         return new ModelRequest(
                 call.callId(),
                 model(call),
@@ -133,7 +134,7 @@ final class Prompts {
                     + "; user are the people. What others say begins with their name in brackets, what you say does not."
                     + " Write @name to give one of them the word with your answer. Mention nobody when you are done.";
         }
-        Map<String, @Nullable Object> output = agent.model().output();
+        JsonObject output = agent.model().output();
         return output == null ? prompt : prompt + OutputCheck.instructions(Json.writeText(output));
     }
 

@@ -5,12 +5,12 @@ import dev.millrace.schemas.BackgroundEnd;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -97,14 +97,17 @@ final class BackgroundProgress {
         if (parent == null || parent.errand() == null || !(task.state() instanceof TaskState.Existing existing)) {
             throw new IllegalArgumentException("expected a task that works for another one, found " + task.key());
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("taskId", task.taskId());
-        payload.put("taskSessionId", task.sessionId());
-        payload.put("callId", parent.callId());
-        payload.put("description", parent.errand().description());
-        payload.put("state", existing instanceof TaskState.Idle ? "pending" : "running");
-        payload.put("iterations", existing.context().iteration());
-        payload.put("elapsedMs", Math.max(0, now.toEpochMilli() - task.lineage().createdAtMs()));
+        JsonObject payload = JsonObject.builder()
+                .put("taskId", task.taskId())
+                .put("taskSessionId", task.sessionId())
+                .put("callId", parent.callId())
+                .put("description", parent.errand().description())
+                .put("state", existing instanceof TaskState.Idle ? "pending" : "running")
+                .put("iterations", existing.context().iteration())
+                .put(
+                        "elapsedMs",
+                        Math.max(0, now.toEpochMilli() - task.lineage().createdAtMs()))
+                .build();
         String id = Ids.hash(task.key() + "\nprogress\n" + number).substring(0, 32);
         return task.lastEvent()
                 .derive(id, TYPE, now)

@@ -10,6 +10,7 @@ import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
@@ -135,7 +136,7 @@ final class EnvironmentEvents {
 
     /** It waits until no other one like it has come for a while. */
     private Followed hold(Event event, Rule rule, Rule.Debounce debounce, Instant now) {
-        Map<String, @Nullable Object> shown = shown(event);
+        JsonObject shown = shown(event);
         String kind = debounce.key() == null ? "" : filled(debounce.key(), shown, event, rule);
         if (kind == null) {
             return dropped(event, rule, RULE_FAILED, "A rule's key does not fit the event");
@@ -211,7 +212,7 @@ final class EnvironmentEvents {
             return dropped(
                     event, rule, "unknown_session", "An event names an unknown session, so no agent is given it");
         }
-        Map<String, @Nullable Object> shown = shown(event);
+        JsonObject shown = shown(event);
         String prompt = filled(handler.prompt(), shown, event, rule);
         String systemPrompt = filled(handler.systemPrompt(), shown, event, rule);
         if ((handler.prompt() != null && prompt == null) || (handler.systemPrompt() != null && systemPrompt == null)) {
@@ -240,9 +241,9 @@ final class EnvironmentEvents {
 
     /** A call needs no session: it is made in that of the event, if that is there. */
     private Followed call(Event event, Rule rule, Rule.CallHandler handler, Instant now) {
-        Map<String, @Nullable Object> shown = shown(event);
+        JsonObject shown = shown(event);
         List<String> problems = handler.arguments().problems(shown);
-        Map<String, @Nullable Object> arguments =
+        JsonObject arguments =
                 problems.isEmpty() ? handler.arguments().fill(shown).orElse(null) : null;
         if (arguments == null || Json.write(arguments).length > ReplyLimits.MAX_ARGUMENTS_BYTES) {
             unfit(event, rule, problems.isEmpty() ? "the arguments are too long" : problems);
@@ -303,10 +304,11 @@ final class EnvironmentEvents {
 
     private static Event message(
             Event event, @Nullable String session, String text, String agent, Payload.Observed observed, Instant now) {
-        Map<String, @Nullable Object> origin = new LinkedHashMap<>();
-        origin.put("rule", observed.rule());
-        origin.put("eventId", event.id());
-        origin.put("eventType", event.type().wireName());
+        JsonObject origin = JsonObject.builder()
+                .put("rule", observed.rule())
+                .put("eventId", event.id())
+                .put("eventType", event.type().wireName())
+                .build();
         return event.derive(KnownEventType.MESSAGE_RECEIVED, 0, now)
                 .taskId(null)
                 .source(SOURCE)
@@ -319,43 +321,44 @@ final class EnvironmentEvents {
     }
 
     /** The event as an agent is told of it. */
-    private static Map<String, @Nullable Object> info(Event event) {
-        Map<String, @Nullable Object> info = new LinkedHashMap<>();
-        info.put("event_id", event.id());
-        info.put("event_type", event.type().wireName());
-        info.put("timestamp", event.timestamp().toString());
-        info.put("metadata", metadata(event));
+    private static JsonObject info(Event event) {
         String payload = Json.writeText(event.fields());
-        info.put(
-                "payload",
-                payload.length() <= MAX_SHOWN ? event.fields() : Map.of("truncated", JsonText.cut(payload, MAX_SHOWN)));
-        return info;
+        return JsonObject.builder()
+                .put("event_id", event.id())
+                .put("event_type", event.type().wireName())
+                .put("timestamp", event.timestamp().toString())
+                .put("metadata", metadata(event))
+                .put(
+                        "payload",
+                        payload.length() <= MAX_SHOWN
+                                ? event.fields()
+                                : Map.of("truncated", JsonText.cut(payload, MAX_SHOWN)))
+                .build();
     }
 
-    private static Map<String, @Nullable Object> metadata(Event event) {
-        Map<String, @Nullable Object> metadata = new LinkedHashMap<>(event.extensions());
-        metadata.remove(Extensions.RULE);
-        metadata.put("source", event.source());
-        if (event.sessionId() != null) {
-            metadata.put("trigger_session_id", event.sessionId());
-        }
-        return metadata;
+    private static JsonObject metadata(Event event) {
+        Map<String, String> extensions = new LinkedHashMap<>(event.extensions());
+        extensions.remove(Extensions.RULE);
+        return JsonObject.builder()
+                .putAll(extensions)
+                .put("source", event.source())
+                .putIfPresent("trigger_session_id", event.sessionId())
+                .build();
     }
 
     /** What templates and filters look into. */
-    private static Map<String, @Nullable Object> shown(Event event) {
-        Map<String, @Nullable Object> shown = new LinkedHashMap<>();
-        shown.put("id", event.id());
-        shown.put("type", event.type().wireName());
-        shown.put("timestamp", event.timestamp().toString());
-        shown.put("metadata", metadata(event));
-        shown.put("payload", event.fields());
-        return shown;
+    private static JsonObject shown(Event event) {
+        return JsonObject.builder()
+                .put("id", event.id())
+                .put("type", event.type().wireName())
+                .put("timestamp", event.timestamp().toString())
+                .put("metadata", metadata(event))
+                .put("payload", event.fields())
+                .build();
     }
 
     /** {@code null} = there is no template, or it does not fit, which is said. */
-    private static @Nullable String filled(
-            @Nullable InputTemplate template, Map<String, @Nullable Object> shown, Event event, Rule rule) {
+    private static @Nullable String filled(@Nullable InputTemplate template, JsonObject shown, Event event, Rule rule) {
         if (template == null) {
             return null;
         }

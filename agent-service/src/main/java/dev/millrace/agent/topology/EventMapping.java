@@ -19,13 +19,13 @@ import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Payload.TaskInput;
 import dev.millrace.schemas.StreamType;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -231,16 +231,16 @@ final class EventMapping {
         if (arguments == null || !(state instanceof TaskState.Suspended suspended)) {
             return Optional.empty();
         }
-        Map<String, @Nullable Object> edited = object(arguments);
+        JsonObject edited = object(arguments);
         return suspended.undecided().stream()
                 .filter(call -> call.callId().equals(decision.callId()))
                 .findFirst()
                 .flatMap(call -> routing.unfit(call.toolName(), edited));
     }
 
-    private static Map<String, @Nullable Object> object(String json) {
+    private static JsonObject object(String json) {
         try {
-            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+            return JsonObject.read(json);
         } catch (MalformedEventException e) {
             throw new IllegalArgumentException("written from an object, found none", e);
         }
@@ -398,7 +398,7 @@ final class EventMapping {
 
     private static TaskEvent approvalDecided(Payload.ApprovalDecided decided, Meta meta) {
         boolean approved = decided.decision().equals("approve");
-        Map<String, @Nullable Object> params = decided.params();
+        JsonObject params = decided.params();
         String changed = approved && params != null ? Json.writeText(params) : null;
         if (changed != null && isTooLarge(params)) {
             throw new IllegalArgumentException("params: " + TOO_LARGE);

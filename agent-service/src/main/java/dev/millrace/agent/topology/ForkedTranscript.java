@@ -2,11 +2,10 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Transcripts as they travel with the event that starts a fork, and back. */
@@ -78,9 +77,7 @@ final class ForkedTranscript {
 
     private static Payload.TranscriptCall call(TranscriptEntry.Call call) {
         try {
-            Map<String, @Nullable Object> arguments =
-                    Json.readObject(call.arguments().getBytes(StandardCharsets.UTF_8));
-            return new Payload.TranscriptCall(call.toolCallId(), call.toolName(), arguments);
+            return new Payload.TranscriptCall(call.toolCallId(), call.toolName(), JsonObject.read(call.arguments()));
         } catch (MalformedEventException e) {
             throw new IllegalStateException("arguments in a transcript are no JSON object", e);
         }

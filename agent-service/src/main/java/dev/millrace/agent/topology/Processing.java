@@ -10,6 +10,7 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
@@ -336,7 +337,7 @@ final class Processing {
                         callId,
                         callId,
                         processor.name(),
-                        Map.of("event", EventJson.toJson(event)),
+                        JsonObject.of(Map.of("event", EventJson.toJson(event))),
                         null,
                         null,
                         processor.timeoutMs()))
@@ -386,12 +387,13 @@ final class Processing {
                 .addKeyValue("required", asked.required())
                 .addKeyValue("problem", why)
                 .log("A processor has failed");
-        Map<String, @Nullable Object> told = new LinkedHashMap<>();
-        told.put("processor", asked.processor());
-        told.put("eventId", row.event().id());
-        told.put("eventType", row.event().type().wireName());
-        told.put("error", JsonText.cut(why, MAX_ERROR));
-        told.put("required", asked.required());
+        JsonObject told = JsonObject.builder()
+                .put("processor", asked.processor())
+                .put("eventId", row.event().id())
+                .put("eventType", row.event().type().wireName())
+                .put("error", JsonText.cut(why, MAX_ERROR))
+                .put("required", asked.required())
+                .build();
         Event failed = row.event()
                 .derive(Ids.hash(asked.callId() + '\n' + FAILED).substring(0, 32), EventType.of(FAILED), now)
                 .taskId(null)
@@ -435,8 +437,6 @@ final class Processing {
         if (!Processes.mayBeProcessed(type)) {
             throw new IllegalArgumentException("type: expected one that starts tasks, or an open one, found " + name);
         }
-        Map<String, @Nullable Object> values = new LinkedHashMap<>();
-        payload.forEach((key, value) -> values.put(String.valueOf(key), value));
         Event event = from.derive(
                         Ids.hash(from.namespace() + '\n' + from.id() + '\n' + processor + '\n' + ordinal)
                                 .substring(0, 32),
@@ -447,7 +447,7 @@ final class Processing {
                 .sessionId(from.sessionId() == null && from.taskId() == null ? from.id() : from.sessionId())
                 .priority(from.effectivePriority())
                 .causalDepth(from.causalDepth() + 1)
-                .payload(values)
+                .payload(JsonObject.of(payload))
                 .build();
         List<String> problems = EventSchemas.problems(event);
         if (!problems.isEmpty()) {

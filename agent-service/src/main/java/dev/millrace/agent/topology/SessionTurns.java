@@ -6,12 +6,12 @@ import dev.millrace.agent.core.TaskState;
 import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -188,19 +188,15 @@ final class SessionTurns {
             @Nullable String taskId,
             List<Event> next,
             @Nullable String ended) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("speaker", speaker);
-        if (taskId != null) {
-            payload.put("taskId", taskId);
-        }
-        payload.put("next", next.stream().map(SessionTurns::next).toList());
-        if (ended != null) {
-            payload.put("ended", ended);
-        }
         return cause.derive(EnvironmentType.SESSION_TURN, 0, now)
                 .taskId(null)
                 .source(SOURCE)
-                .payload(payload)
+                .payload(JsonObject.builder()
+                        .put("speaker", speaker)
+                        .putIfPresent("taskId", taskId)
+                        .put("next", next.stream().map(SessionTurns::next).toList())
+                        .putIfPresent("ended", ended)
+                        .build())
                 .build();
     }
 

@@ -16,16 +16,14 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Notification;
 import dev.millrace.schemas.Payload;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -222,20 +220,17 @@ final class TaskRecords {
         };
     }
 
-    private static Map<String, @Nullable Object> accepted(Fact.ChildAccepted fact) {
-        Map<String, @Nullable Object> accepted = new LinkedHashMap<>();
-        accepted.put("status", "accepted");
-        accepted.put("task_id", fact.childId());
-        if (fact.sessionId() != null) {
-            accepted.put("session_id", fact.sessionId());
-        }
-        return accepted;
+    private static JsonObject accepted(Fact.ChildAccepted fact) {
+        return JsonObject.builder()
+                .put("status", "accepted")
+                .put("task_id", fact.childId())
+                .putIfPresent("session_id", fact.sessionId())
+                .build();
     }
 
-    private Map<String, @Nullable Object> metadata() {
-        Map<String, @Nullable Object> metadata =
-                cause.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
-        return metadata == null ? Map.<String, @Nullable Object>of() : metadata;
+    private JsonObject metadata() {
+        JsonObject metadata = cause.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
+        return metadata == null ? JsonObject.empty() : metadata;
     }
 
     /** MESSAGE_RECEIVED that starts a child: a task of its own, one deeper, with a share of the budget. */
@@ -286,9 +281,10 @@ final class TaskRecords {
         Usage used = child.usage().minus(parent.reported());
         return switch (cause.payload()) {
             case Payload.TaskCompleted completed -> {
-                Map<String, @Nullable Object> told = new LinkedHashMap<>();
-                told.put("task_id", child.taskId());
-                told.put("response", completed.result().response());
+                JsonObject told = JsonObject.builder()
+                        .put("task_id", child.taskId())
+                        .put("response", completed.result().response())
+                        .build();
                 yield toParent(parent, child, used, told, null, BackgroundEnd.COMPLETED);
             }
             case Payload.TaskCancelled cancelled ->
@@ -402,28 +398,27 @@ final class TaskRecords {
 
     /** NOTIFICATION_REQUESTED for the event that this object was made for, which is news to the task's owner. */
     Event notification(Notification notification, String callbackUrl) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("callbackUrl", callbackUrl);
-        payload.putAll(notification.toJson());
+        JsonObject.Builder payload =
+                JsonObject.builder().put("callbackUrl", callbackUrl).putAll(notification.toJson());
         if (cause.payload() instanceof Payload.TaskCompleted completed) {
             payload.put("result", repeated(completed.result()));
         }
-        return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, new Payload.Unknown(payload));
+        return make(KnownEventType.NOTIFICATION_REQUESTED, SOURCE_AGENT, new Payload.Unknown(payload.build()));
     }
 
     /**
      * A result as another event repeats it: its answer first, and of what was asked as much as is left; what is left
      * out is said at the end of each.
      */
-    private static Map<String, @Nullable Object> repeated(Payload.Result result) {
+    private static JsonObject repeated(Payload.Result result) {
         String response = result.response() == null ? null : JsonText.cutToBytes(result.response(), MAX_REPEATED_BYTES);
         long left = response == null ? MAX_REPEATED_BYTES : MAX_REPEATED_BYTES - JsonText.bytes(response);
-        Map<String, @Nullable Object> repeated = new LinkedHashMap<>();
-        repeated.put("taskId", result.taskId());
-        repeated.put("input", JsonText.cutToBytes(result.input(), left));
-        repeated.put("response", response);
-        repeated.put("iterations", result.iterations());
-        return repeated;
+        return JsonObject.builder()
+                .put("taskId", result.taskId())
+                .put("input", JsonText.cutToBytes(result.input(), left))
+                .put("response", response)
+                .put("iterations", result.iterations())
+                .build();
     }
 
     /** REFLECTION_REQUESTED, caused by the event that this object was made for, which is TASK_COMPLETED. */
@@ -484,12 +479,12 @@ final class TaskRecords {
                 null);
     }
 
-    private static Map<String, @Nullable Object> object(String json) {
+    private static JsonObject object(String json) {
         try {
-            return Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+            return JsonObject.read(json);
         } catch (MalformedEventException e) {
             // the mapping wrote this text from a JSON value; anything but an object is for the tool to refuse
-            return Map.of("arguments", json);
+            return JsonObject.of(Map.of("arguments", json));
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.core.ToolCall;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.OnExpiry;
@@ -62,7 +63,7 @@ class ApprovalsTest {
         ToolDefinition hour = new ToolDefinition(
                 "a",
                 "",
-                Map.of(),
+                JsonObject.empty(),
                 "tool",
                 1,
                 ToolDefinition.SideEffects.DESTRUCTIVE,
@@ -95,7 +96,11 @@ class ApprovalsTest {
         ToolDefinition pay = tool("pay", new Approval.When("args.amount > 100 && args[\"to\"].city == 'x'"));
 
         assertThat(approvals.of(
-                        "general", ApprovalPolicy.NONE, pay, "default", Map.of("amount", "59.90", "to", List.of())))
+                        "general",
+                        ApprovalPolicy.NONE,
+                        pay,
+                        "default",
+                        JsonObject.of(Map.of("amount", "59.90", "to", List.of()))))
                 .extracting(ToolCall.Approval::reason)
                 .asString()
                 .startsWith(
@@ -126,7 +131,7 @@ class ApprovalsTest {
     }
 
     private ToolCall.@Nullable Approval ask(ApprovalPolicy policy, ToolDefinition tool) {
-        return approvals.of("general", policy, tool, "default", Map.of("n", 1));
+        return approvals.of("general", policy, tool, "default", JsonObject.of(Map.of("n", 1)));
     }
 
     private static ApprovalPolicy policy(ApprovalPolicy.Rule... rules) {
@@ -138,7 +143,7 @@ class ApprovalsTest {
     }
 
     private static ToolDefinition tool(String name, Approval approval) {
-        return new ToolDefinition(name, "", Map.of(), "tool", 1, ToolDefinition.SideEffects.DESTRUCTIVE)
+        return new ToolDefinition(name, "", JsonObject.empty(), "tool", 1, ToolDefinition.SideEffects.DESTRUCTIVE)
                 .withApproval(approval);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.agent.approval.Condition.Call;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -101,7 +102,7 @@ class ConditionTest {
         List<Integer> numbers = IntStream.range(0, 20_000).boxed().toList();
         Condition condition = Condition.compile("args.list.all(a, args.list.all(b, args.list.all(c, a + b + c >= 0)))");
         long before = System.nanoTime();
-        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", Map.of("list", numbers))))
+        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", JsonObject.of(Map.of("list", numbers)))))
                 .isInstanceOf(Condition.UndecidedException.class)
                 .hasMessageContaining("steps");
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
@@ -112,13 +113,18 @@ class ConditionTest {
     void shouldLimitArguments() throws Exception {
         Condition condition = Condition.compile("size(args.t) > 0");
         String text = String.join("", Collections.nCopies(Condition.MAX_ARGUMENT_CHARS - 3, "x"));
-        assertThat(condition.holds(new Call("a", "n", "t", Map.of("t", text)))).isTrue();
-        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", Map.of("t", text + "x"))))
+        assertThat(condition.holds(new Call("a", "n", "t", JsonObject.of(Map.of("t", text)))))
+                .isTrue();
+        assertThatThrownBy(() -> condition.holds(new Call("a", "n", "t", JsonObject.of(Map.of("t", text + "x")))))
                 .isInstanceOf(Condition.UndecidedException.class)
                 .hasMessage("expected arguments of at most 100000 characters, found 100001");
     }
 
     private static Call call(String arguments) throws MalformedEventException {
-        return new Call("general", "acme", "http_post", Json.readObject(arguments.getBytes(StandardCharsets.UTF_8)));
+        return new Call(
+                "general",
+                "acme",
+                "http_post",
+                JsonObject.of(Json.readObject(arguments.getBytes(StandardCharsets.UTF_8))));
     }
 }

@@ -39,6 +39,7 @@ import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
@@ -401,7 +402,12 @@ class AgentRuntimeIT {
             "a reading tool's call that was out when its process ended is asked for by its topic, and its task goes on")
     void shouldAskByTopicForCallsThatWereOut(TestBroker broker) throws Exception {
         ToolDefinition tool = new ToolDefinition(
-                "look", "d", Map.of("type", "object"), "tool", 60_000, ToolDefinition.SideEffects.READ_ONLY);
+                "look",
+                "d",
+                JsonObject.of(Map.of("type", "object")),
+                "tool",
+                60_000,
+                ToolDefinition.SideEffects.READ_ONLY);
         broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("look")), tool.toJson()));
         SilentTools silent = new SilentTools();
         try (StubModelServer server = StubModelServer.start(request -> request.number() == 1
@@ -619,7 +625,12 @@ class AgentRuntimeIT {
             }
         }
         ToolDefinition tool = new ToolDefinition(
-                "late", "d", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+                "late",
+                "d",
+                JsonObject.of(Map.of("type", "object")),
+                "tool",
+                1_000,
+                ToolDefinition.SideEffects.READ_ONLY);
         broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("late")), tool.toJson()));
 
         // when
@@ -645,7 +656,12 @@ class AgentRuntimeIT {
         Path clerk = Files.createDirectories(state.resolve("agents/clerk"));
         Files.writeString(clerk.resolve("AGENT.md"), "---\ndescription: d\ntools: []\n---\np");
         ToolDefinition tool = new ToolDefinition(
-                "before", "d", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+                "before",
+                "d",
+                JsonObject.of(Map.of("type", "object")),
+                "tool",
+                1_000,
+                ToolDefinition.SideEffects.READ_ONLY);
         broker.produce(new ProducerRecord<>(topics.definitions(), bytes(ToolDefinition.key("before")), tool.toJson()));
         try (AgentRuntime runtime = start(new EchoModel());
                 TopicReader journal = broker.read(topics.journal())) {

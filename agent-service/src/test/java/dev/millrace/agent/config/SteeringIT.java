@@ -35,6 +35,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
@@ -675,7 +676,7 @@ class SteeringIT {
         return new ToolDefinition(
                 name,
                 "A tool that nobody serves.",
-                Map.of("type", "object"),
+                JsonObject.of(Map.of("type", "object")),
                 "tool",
                 timeoutMs,
                 ToolDefinition.SideEffects.DESTRUCTIVE,

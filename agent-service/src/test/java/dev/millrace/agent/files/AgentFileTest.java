@@ -8,6 +8,7 @@ import dev.millrace.agent.AgentLimits;
 import dev.millrace.agent.KnowledgeUse;
 import dev.millrace.agent.approval.ApprovalPolicy;
 import dev.millrace.agent.approval.ToolPattern;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition.Approval;
 import dev.millrace.schemas.ToolDefinition.OnExpiry;
 import java.util.List;
@@ -64,13 +65,13 @@ class AgentFileTest {
                         "powerful",
                         0.2,
                         "house",
-                        Map.of(
+                        JsonObject.of(Map.of(
                                 "type",
                                 "object",
                                 "required",
                                 List.of("total"),
                                 "properties",
-                                Map.of("total", Map.of("type", "number")))));
+                                Map.of("total", Map.of("type", "number"))))));
         assertThat(agent.limits()).isEqualTo(new AgentLimits(25, 100_000L, 500_000L, 4, 600_000L));
         assertThat(agent.steps()).isEqualTo(new AgentDefinition.Steps(true, List.of("explore", "plan")));
         assertThat(agent.knowledge())

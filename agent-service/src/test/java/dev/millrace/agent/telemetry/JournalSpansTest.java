@@ -3,6 +3,7 @@ package dev.millrace.agent.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.TraceContext;
@@ -30,7 +31,7 @@ class JournalSpansTest {
                 .payload(Map.of("text", "hello"))
                 .build();
         Event created = message.derive(KnownEventType.TASK_CREATED, 0, START.plusMillis(10))
-                .payload(new Payload.TaskCreated("hello", "user", Map.of(), "general", null))
+                .payload(new Payload.TaskCreated("hello", "user", JsonObject.empty(), "general", null))
                 .build();
         Event requested = created.derive(KnownEventType.TOOL_CALL_REQUESTED, 0, START.plusMillis(100))
                 .payload(

@@ -7,6 +7,7 @@ import dev.millrace.llm.FinishReason;
 import dev.millrace.llm.ModelReply;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ToolCallRequest;
+import dev.millrace.schemas.JsonObject;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class OutputCheckTest {
 
-    private static final OutputCheck CHECK = new OutputCheck(Map.of(
-            "type", "object", "required", List.of("total"), "properties", Map.of("total", Map.of("type", "number"))));
+    private static final OutputCheck CHECK = new OutputCheck(JsonObject.of(Map.of(
+            "type", "object", "required", List.of("total"), "properties", Map.of("total", Map.of("type", "number")))));
 
     private static ModelReply saying(@Nullable String text) {
         return new ModelReply(text, null, List.of(), FinishReason.STOP, ModelReply.Usage.NONE, "m");

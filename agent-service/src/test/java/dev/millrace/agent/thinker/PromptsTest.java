@@ -13,6 +13,7 @@ import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.files.BuiltInAgents;
 import dev.millrace.agent.topology.OutstandingCall;
 import dev.millrace.llm.ChatMessage;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.ToolDefinition;
@@ -91,7 +92,12 @@ class PromptsTest {
             throws InterruptedException {
         Agents agents = BuiltInAgents.agents();
         ToolDefinition only = new ToolDefinition(
-                tool, "reads", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+                tool,
+                "reads",
+                JsonObject.of(Map.of("type", "object")),
+                "tool",
+                1_000,
+                ToolDefinition.SideEffects.READ_ONLY);
         ToolCatalogue catalogue = new ToolCatalogue() {
             @Override
             public @Nullable ToolDefinition find(String toolName) {

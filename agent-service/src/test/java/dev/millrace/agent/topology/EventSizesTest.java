@@ -12,6 +12,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
@@ -271,7 +272,7 @@ class EventSizesTest {
         return new ToolDefinition(
                 name,
                 "Takes anything.",
-                Map.of("type", "object"),
+                JsonObject.of(Map.of("type", "object")),
                 "test",
                 ToolDefinition.DEFAULT_TIMEOUT_MS,
                 ToolDefinition.SideEffects.READ_ONLY);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.ToolDefinition;
@@ -396,7 +397,7 @@ class ProcessorsTopologyTest {
                 new ToolDefinition(
                                 name,
                                 "d",
-                                Map.of("type", "object"),
+                                JsonObject.of(Map.of("type", "object")),
                                 "gates",
                                 TIMEOUT.toMillis(),
                                 ToolDefinition.SideEffects.DESTRUCTIVE)

@@ -10,6 +10,7 @@ import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.ToolDefinition;
 import java.nio.file.Path;
@@ -61,7 +62,12 @@ class SessionsTopologyTest {
                 dir,
                 new AdmissionSettings(10, Policy.QUEUE),
                 List.of(new ToolDefinition(
-                                "deploy", "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE)
+                                "deploy",
+                                "d",
+                                JsonObject.empty(),
+                                "tool",
+                                30_000,
+                                ToolDefinition.SideEffects.DESTRUCTIVE)
                         .withApproval(new ToolDefinition.Approval.Always())));
     }
 

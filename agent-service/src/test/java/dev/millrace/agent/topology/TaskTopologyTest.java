@@ -24,6 +24,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
@@ -74,21 +75,21 @@ class TaskTopologyTest {
     private static final ToolDefinition READ_FILE = new ToolDefinition(
             "read_file",
             "Reads a file.",
-            Map.of("type", "object"),
+            JsonObject.of(Map.of("type", "object")),
             "tool",
             5_000,
             ToolDefinition.SideEffects.READ_ONLY);
     private static final ToolDefinition WRITE_FILE = new ToolDefinition(
             "write_file",
             "Writes a file.",
-            Map.of("type", "object"),
+            JsonObject.of(Map.of("type", "object")),
             "files",
             5_000,
             ToolDefinition.SideEffects.DESTRUCTIVE);
     private static final ToolDefinition PAY = new ToolDefinition(
             "pay",
             "Pays.",
-            Map.of("type", "object"),
+            JsonObject.of(Map.of("type", "object")),
             "tool",
             5_000,
             ToolDefinition.SideEffects.DESTRUCTIVE,
@@ -99,7 +100,7 @@ class TaskTopologyTest {
     private static final ToolDefinition TRANSFER = new ToolDefinition(
             "transfer",
             "Pays so much.",
-            Map.of("type", "object", "properties", Map.of("amount", Map.of("type", "number"))),
+            JsonObject.of(Map.of("type", "object", "properties", Map.of("amount", Map.of("type", "number")))),
             "tool",
             5_000,
             ToolDefinition.SideEffects.DESTRUCTIVE,
@@ -110,7 +111,7 @@ class TaskTopologyTest {
     private static final ToolDefinition NOTIFY = new ToolDefinition(
             "notify",
             "Tells the owner.",
-            Map.of("type", "object"),
+            JsonObject.of(Map.of("type", "object")),
             "tool",
             5_000,
             ToolDefinition.SideEffects.IDEMPOTENT);

@@ -26,6 +26,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.HeaderNames;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
@@ -257,7 +258,8 @@ final class TestMachine implements AutoCloseable {
         local.add(toolName);
         tools.put(
                 toolName,
-                new ToolDefinition(toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.READ_ONLY));
+                new ToolDefinition(
+                        toolName, "d", JsonObject.empty(), "tool", 30_000, ToolDefinition.SideEffects.READ_ONLY));
     }
 
     /** Hands something over and lets the machine take it. */
@@ -277,7 +279,8 @@ final class TestMachine implements AutoCloseable {
     void serve(String toolName) {
         tools.put(
                 toolName,
-                new ToolDefinition(toolName, "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
+                new ToolDefinition(
+                        toolName, "d", JsonObject.empty(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE));
     }
 
     /** Puts an agent in force, as a file would. */

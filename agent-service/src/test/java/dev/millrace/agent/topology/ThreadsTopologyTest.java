@@ -12,6 +12,7 @@ import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.schemas.EnvironmentType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.ToolDefinition;
@@ -45,7 +46,12 @@ class ThreadsTopologyTest {
                 stateDir,
                 new AdmissionSettings(10, Policy.QUEUE),
                 List.of(new ToolDefinition(
-                                "deploy", "d", Map.of(), "tool", 30_000, ToolDefinition.SideEffects.DESTRUCTIVE)
+                                "deploy",
+                                "d",
+                                JsonObject.empty(),
+                                "tool",
+                                30_000,
+                                ToolDefinition.SideEffects.DESTRUCTIVE)
                         .withApproval(new ToolDefinition.Approval.Always())));
         machine.use("planner", "---\ndescription: d\ntools: [read_file]\n---\nYou plan.");
         machine.use("critic", "---\ndescription: d\ntools: [deploy]\n---\nYou judge.");

@@ -15,6 +15,7 @@ import dev.millrace.agent.core.Usage;
 import dev.millrace.agent.topology.StoredTask;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
@@ -196,10 +197,10 @@ record UsualTask(List<Move> moves) {
                 List.of(new Payload.RequestedCall(
                         "call_Jb8sPq2vX0nT4yLr0",
                         TOOL,
-                        Map.of(
+                        JsonObject.of(Map.of(
                                 "pattern", "invoiceRepository\\.find(ById|One)\\(",
                                 "path", "billing/src/main/java",
-                                "limit", 50),
+                                "limit", 50)),
                         null)),
                 List.of(new Payload.Step(0, "Call " + TOOL, "tool_call", TOOL)),
                 "claude-sonnet",

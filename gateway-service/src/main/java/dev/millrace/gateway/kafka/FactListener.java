@@ -32,7 +32,7 @@ public final class FactListener implements AutoCloseable {
     private final Sources sources;
     private final Signal signal;
     /** By call: the newest attempt of those that go on; what is no longer in there has ended. */
-    private final Map<String, Integer> attempts = new HashMap<>();
+    private final Map<String, Long> attempts = new HashMap<>();
     /** Calls whose last piece was told. */
     private final Map<String, Boolean> told = bounded();
     /** Calls whose end, as a fact, was told. */
@@ -152,11 +152,9 @@ public final class FactListener implements AutoCloseable {
             return null;
         }
         for (JournalEntry next = pieces.next(Duration.ZERO); next != null; next = pieces.next(Duration.ZERO)) {
-            String call = callOf(next.event());
-            if (next.event().type() instanceof StreamType
-                    && call != null
-                    && !settled.containsKey(call)
-                    && attempt(next.event()) >= attempts.getOrDefault(call, 0)) {
+            if (next.event().payload() instanceof Payload.LiveText piece
+                    && !settled.containsKey(piece.callId())
+                    && piece.attempt() >= attempts.getOrDefault(piece.callId(), 0L)) {
                 return next;
             }
             moveOn(next, true);
@@ -166,15 +164,15 @@ public final class FactListener implements AutoCloseable {
 
     private Heard tell(JournalEntry entry, boolean live) {
         Event event = entry.event();
-        String call = live ? callOf(event) : settledBy(event);
-        if (live && call != null && event.type() instanceof StreamType type) {
+        String call = settledBy(event);
+        if (event.payload() instanceof Payload.LiveText piece && event.type() instanceof StreamType type) {
             if (type.ends()) {
-                told.put(call, true);
+                told.put(piece.callId(), true);
             } else {
-                attempts.put(call, attempt(event));
-                told.remove(call);
+                attempts.put(piece.callId(), piece.attempt());
+                told.remove(piece.callId());
             }
-        } else if (!live && call != null) {
+        } else if (call != null) {
             settled.put(call, true);
             attempts.remove(call);
             told.remove(call);
@@ -220,14 +218,6 @@ public final class FactListener implements AutoCloseable {
             case Payload.ModelCallFailed failed -> failed.callId();
             default -> null;
         };
-    }
-
-    private static @Nullable String callOf(Event event) {
-        return event.text("callId");
-    }
-
-    private static int attempt(Event event) {
-        return event.fields().get("attempt") instanceof Number number ? number.intValue() : 0;
     }
 
     private static Map<String, Boolean> bounded() {

@@ -1,7 +1,5 @@
 package dev.millrace.knowledge.entities;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.KnowledgeView;
 import dev.millrace.knowledge.ingest.IngestException;
@@ -13,10 +11,10 @@ import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.ResponseSchema;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
+import dev.millrace.schemas.MalformedEventException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -176,9 +174,8 @@ public final class EntityModel {
 
     private static ResponseSchema schema(String name, String json) {
         try {
-            Map<String, @Nullable Object> schema = Json.MAPPER.readValue(json, new TypeReference<>() {});
-            return new ResponseSchema(name, schema);
-        } catch (JsonProcessingException e) {
+            return new ResponseSchema(name, JsonObject.read(json));
+        } catch (MalformedEventException e) {
             throw new AssertionError(name, e);
         }
     }

@@ -9,6 +9,7 @@ import dev.millrace.knowledge.index.EntityIndex;
 import dev.millrace.knowledge.tools.KnowledgeArguments.BadArgumentException;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,13 +32,12 @@ public final class EntitySearchTool {
         this.graph = graph;
     }
 
-    Map<String, @Nullable Object> answer(Request request)
-            throws BadArgumentException, EmbeddingException, InterruptedException {
+    JsonObject answer(Request request) throws BadArgumentException, EmbeddingException, InterruptedException {
         String namespace = request.event().namespace();
         String text = KnowledgeArguments.required(request, "query", 2_000);
         String type = KnowledgeArguments.text(request, "type", 60);
         String collection = KnowledgeArguments.text(request, "collection", 200);
-        List<Map<String, @Nullable Object>> entities = new ArrayList<>();
+        List<JsonObject> entities = new ArrayList<>();
         for (KnowledgeView.Entity entity : search.find(
                 new EntityIndex.Within(namespace, scopes(request.event(), collection)),
                 type == null ? null : type.toLowerCase(Locale.ROOT),
@@ -45,12 +45,7 @@ public final class EntitySearchTool {
                 KnowledgeArguments.limit(request, KnowledgeTools.DEFAULT_LIMIT))) {
             entities.add(told(entity));
         }
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("entities", entities);
-        if (entities.isEmpty()) {
-            result.put("note", "Nothing that was mentioned here is like that.");
-        }
-        return result;
+        return KnowledgeTools.found("entities", entities, "Nothing that was mentioned here is like that.");
     }
 
     /** What all know, and what is known of the task's conversation and by its agent, but of no others. */
@@ -74,23 +69,17 @@ public final class EntitySearchTool {
         return List.of(collection);
     }
 
-    private Map<String, @Nullable Object> told(KnowledgeView.Entity entity) {
-        Map<String, @Nullable Object> told = new LinkedHashMap<>();
-        told.put("id", entity.id());
-        told.put("name", entity.name());
-        told.put("type", entity.type());
-        if (entity.description() != null) {
-            told.put("description", entity.description());
-        }
-        if (!entity.aliases().isEmpty()) {
-            told.put("aliases", entity.aliases());
-        }
-        told.put("mentionCount", entity.mentionCount());
+    private JsonObject told(KnowledgeView.Entity entity) {
         List<String> related = related(entity);
-        if (!related.isEmpty()) {
-            told.put("related", related);
-        }
-        return told;
+        return JsonObject.builder()
+                .put("id", entity.id())
+                .put("name", entity.name())
+                .put("type", entity.type())
+                .putIfPresent("description", entity.description())
+                .putIfPresent("aliases", entity.aliases().isEmpty() ? null : entity.aliases())
+                .put("mentionCount", entity.mentionCount())
+                .putIfPresent("related", related.isEmpty() ? null : related)
+                .build();
     }
 
     private List<String> related(KnowledgeView.Entity entity) {

@@ -19,6 +19,7 @@ import dev.millrace.requests.RequestHandler;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.ToolDefinition;
@@ -29,9 +30,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -171,8 +170,7 @@ public final class KnowledgeTools implements RequestHandler {
         }
     }
 
-    private Map<String, @Nullable Object> search(Request request)
-            throws BadArgumentException, EmbeddingException, InterruptedException {
+    private JsonObject search(Request request) throws BadArgumentException, EmbeddingException, InterruptedException {
         IndexQuestion question;
         try {
             question = new IndexQuestion(
@@ -185,29 +183,22 @@ public final class KnowledgeTools implements RequestHandler {
         } catch (IllegalArgumentException e) {
             throw new BadArgumentException(String.valueOf(e.getMessage()));
         }
-        List<Map<String, @Nullable Object>> passages = new ArrayList<>();
+        List<JsonObject> passages = new ArrayList<>();
         for (KnowledgeView.Hit hit : search.hits(question)) {
-            Map<String, @Nullable Object> passage = new LinkedHashMap<>();
-            passage.put("cite", "[" + (passages.size() + 1) + "] " + hit.title());
-            passage.put("source", hit.source());
-            if (!hit.section().isEmpty()) {
-                passage.put("section", String.join(" > ", hit.section()));
-            }
-            passage.put("text", hit.text());
-            passage.put("chunkId", hit.chunkId());
-            passages.add(passage);
+            passages.add(JsonObject.builder()
+                    .put("cite", "[" + (passages.size() + 1) + "] " + hit.title())
+                    .put("source", hit.source())
+                    .putIfPresent("section", section(hit))
+                    .put("text", hit.text())
+                    .put("chunkId", hit.chunkId())
+                    .build());
         }
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("passages", passages);
-        if (passages.isEmpty()) {
-            result.put("note", "Nothing that is known here is about that.");
-        }
-        return result;
+        return found("passages", passages, "Nothing that is known here is about that.");
     }
 
-    private Map<String, @Nullable Object> remembered(Request request)
+    private JsonObject remembered(Request request)
             throws BadArgumentException, EmbeddingException, InterruptedException {
-        List<Map<String, @Nullable Object>> passages = new ArrayList<>();
+        List<JsonObject> passages = new ArrayList<>();
         for (KnowledgeView.Hit hit : search.hits(new IndexQuestion(
                 request.event().namespace(),
                 KnowledgeIndex.MEMORY,
@@ -215,23 +206,29 @@ public final class KnowledgeTools implements RequestHandler {
                 KnowledgeArguments.limit(request, DEFAULT_LIMIT),
                 IndexQuestion.Mode.HYBRID,
                 null))) {
-            Map<String, @Nullable Object> passage = new LinkedHashMap<>();
-            passage.put("path", hit.title());
-            if (!hit.section().isEmpty()) {
-                passage.put("section", String.join(" > ", hit.section()));
-            }
-            passage.put("text", hit.text());
-            passages.add(passage);
+            passages.add(JsonObject.builder()
+                    .put("path", hit.title())
+                    .putIfPresent("section", section(hit))
+                    .put("text", hit.text())
+                    .build());
         }
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("passages", passages);
-        if (passages.isEmpty()) {
-            result.put("note", "Nothing that is remembered has to do with that.");
-        }
-        return result;
+        return found("passages", passages, "Nothing that is remembered has to do with that.");
     }
 
-    private Map<String, @Nullable Object> ingest(Request request) throws BadArgumentException, InterruptedException {
+    /** Where in its document it stands; {@code null} = under no heading. */
+    private static @Nullable String section(KnowledgeView.Hit hit) {
+        return hit.section().isEmpty() ? null : String.join(" > ", hit.section());
+    }
+
+    /** What was found, under this name, or the note that it is nothing. */
+    static JsonObject found(String name, List<JsonObject> found, String nothing) {
+        return JsonObject.builder()
+                .put(name, found)
+                .putIfPresent("note", found.isEmpty() ? nothing : null)
+                .build();
+    }
+
+    private JsonObject ingest(Request request) throws BadArgumentException, InterruptedException {
         Event asked = request.event();
         Source source = new Source(KnowledgeArguments.required(request, "source", MAX_SOURCE));
         String collection = Optional.ofNullable(KnowledgeArguments.text(request, "collection", 200))
@@ -253,18 +250,16 @@ public final class KnowledgeTools implements RequestHandler {
                         null))
                 .build());
         KnowledgeView.Document document = await(asked.namespace(), documentId, now);
-        Map<String, @Nullable Object> result = new LinkedHashMap<>();
-        result.put("documentId", documentId);
-        result.put("collection", collection);
-        result.put("status", document == null ? "pending" : document.status());
+        JsonObject.Builder result = JsonObject.builder()
+                .put("documentId", documentId)
+                .put("collection", collection)
+                .put("status", document == null ? "pending" : document.status());
         if (document != null) {
-            result.put("title", document.title());
-            result.put("chunks", document.chunks());
-            if (document.error() != null) {
-                result.put("error", document.error());
-            }
+            result.put("title", document.title())
+                    .put("chunks", document.chunks())
+                    .putIfPresent("error", document.error());
         }
-        return result;
+        return result.build();
     }
 
     /** The document once it is done with; {@code null} = that takes longer. */

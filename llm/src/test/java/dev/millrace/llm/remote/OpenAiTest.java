@@ -17,6 +17,7 @@ import dev.millrace.llm.Secret;
 import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.StubModelServer.Answer;
 import dev.millrace.testing.StubModelServer.ToolCall;
@@ -165,7 +166,7 @@ class OpenAiTest {
 
         // when
         model().chat(Requests.user("hi")
-                .offering(new ToolSpec("search", "Searches things.", parameters))
+                .offering(new ToolSpec("search", "Searches things.", JsonObject.of(parameters)))
                 .build());
 
         // then

@@ -15,6 +15,7 @@ import dev.millrace.llm.ToolCallRequest;
 import dev.millrace.llm.ToolSpec;
 import dev.millrace.llm.remote.RemoteSettings.Timeouts;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.testing.StubModelServer;
 import dev.millrace.testing.StubModelServer.Answer;
@@ -95,7 +96,7 @@ class RequestBodiesTest {
     void shouldSendToolSchemasUnchanged(Dialect dialect) throws Exception {
         // given
         ModelRequest request = Requests.user("hi")
-                .offering(new ToolSpec("search", "Searches things.", schema()))
+                .offering(new ToolSpec("search", "Searches things.", JsonObject.of(schema())))
                 .build();
 
         // when
@@ -124,7 +125,8 @@ class RequestBodiesTest {
     @EnumSource
     void shouldAskForJsonOfAShape(Dialect dialect) throws Exception {
         // given
-        ModelRequest request = Requests.user("hi").build().answeredWith(new ResponseSchema("search", schema()));
+        ModelRequest request =
+                Requests.user("hi").build().answeredWith(new ResponseSchema("search", JsonObject.of(schema())));
 
         // when
         JsonNode body = sent(dialect, request);

@@ -3,6 +3,7 @@ package dev.millrace.schemas.docs;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.ToolDefinition;
@@ -55,8 +56,8 @@ final class Samples {
         return new ToolDefinition(
                 "weather",
                 "Tells the weather of a city as it is now.",
-                object("""
-                        {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}"""),
+                JsonObject.of(object("""
+                        {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}""")),
                 "weather",
                 5_000,
                 ToolDefinition.SideEffects.READ_ONLY,

@@ -1,5 +1,6 @@
 package dev.millrace.tools.java;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Processes;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
@@ -18,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /** A processor of events as what it is on the wire: a tool whose one argument is an event. */
 public final class ProcessorTool implements CallableTool {
 
-    private static final Map<String, @Nullable Object> PARAMETERS = Map.of(
-            "type", "object", "properties", Map.of("event", Map.of("type", "object")), "required", List.of("event"));
+    private static final JsonObject PARAMETERS = JsonObject.of(Map.of(
+            "type", "object", "properties", Map.of("event", Map.of("type", "object")), "required", List.of("event")));
 
     private final EventProcessor processor;
     private final ToolDefinition definition;

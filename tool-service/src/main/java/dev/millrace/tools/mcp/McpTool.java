@@ -1,5 +1,6 @@
 package dev.millrace.tools.mcp;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
@@ -31,7 +32,7 @@ final class McpTool implements CallableTool {
         this.definition = new ToolDefinition(
                 ToolNames.of(server.name(), remote.name()),
                 ("[" + server.name() + "] " + remote.description()).strip(),
-                remote.parameters(),
+                JsonObject.of(remote.parameters()),
                 Topics.BUILT_IN_TOOLSET,
                 Objects.requireNonNullElse(server.terms().timeout(), timeout).toMillis(),
                 remote.sideEffects(),

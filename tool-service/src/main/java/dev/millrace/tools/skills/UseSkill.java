@@ -1,5 +1,6 @@
 package dev.millrace.tools.skills;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
@@ -34,13 +35,13 @@ public final class UseSkill implements CallableTool {
                         + skills.stream()
                                 .map(skill -> "\n- " + skill.name() + ": " + skill.description())
                                 .collect(Collectors.joining()),
-                Map.of(
+                JsonObject.of(Map.of(
                         "type",
                         "object",
                         "properties",
                         Map.of(NAME, Map.of("type", "string", "maxLength", 100, "description", "Which one.")),
                         "required",
-                        List.of(NAME)),
+                        List.of(NAME))),
                 Topics.BUILT_IN_TOOLSET,
                 5_000,
                 ToolDefinition.SideEffects.READ_ONLY);

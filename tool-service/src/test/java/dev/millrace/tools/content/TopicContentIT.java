@@ -8,6 +8,7 @@ import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
@@ -239,7 +240,7 @@ class TopicContentIT {
                 return new ToolDefinition(
                         "large",
                         "Tests.",
-                        Map.of("type", "object"),
+                        JsonObject.of(Map.of("type", "object")),
                         "tool",
                         5_000,
                         ToolDefinition.SideEffects.READ_ONLY);

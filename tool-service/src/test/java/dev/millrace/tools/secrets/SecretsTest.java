@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.requests.Reply;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
@@ -151,7 +152,12 @@ class SecretsTest {
             @Override
             public ToolDefinition definition() {
                 return new ToolDefinition(
-                        "t", "Tests.", Map.of("type", "object"), "tool", 1_000, ToolDefinition.SideEffects.READ_ONLY);
+                        "t",
+                        "Tests.",
+                        JsonObject.of(Map.of("type", "object")),
+                        "tool",
+                        1_000,
+                        ToolDefinition.SideEffects.READ_ONLY);
             }
 
             @Override

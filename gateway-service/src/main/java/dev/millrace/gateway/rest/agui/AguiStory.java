@@ -85,7 +85,7 @@ final class AguiStory implements TurnFold.Teller {
     }
 
     /** What was said cannot be taken back, so each attempt is a message of its own. */
-    private String messageId(long step, int attempt) {
+    private String messageId(long step, long attempt) {
         return request.runId() + "/" + step + "/" + attempt;
     }
 

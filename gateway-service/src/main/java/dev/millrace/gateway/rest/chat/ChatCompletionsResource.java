@@ -261,7 +261,7 @@ public class ChatCompletionsResource {
     private record Patience(HttpServerResponse response) implements ChatRun.Watcher {
 
         @Override
-        public void saying(String callId, int attempt, String delta) {}
+        public void saying(String callId, long attempt, String delta) {}
 
         @Override
         public void said(@Nullable String callId, String text) {}
@@ -290,7 +290,7 @@ public class ChatCompletionsResource {
         }
 
         @Override
-        public void saying(String callId, int attempt, String delta) throws ClientGoneException, InterruptedException {
+        public void saying(String callId, long attempt, String delta) throws ClientGoneException, InterruptedException {
             text.live(callId, attempt, delta);
         }
 

@@ -9,6 +9,7 @@ import dev.millrace.api.Task;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
@@ -263,7 +264,15 @@ record ChatRequest(
                     "invalid_value", where + ".content", "expected words or an image, found neither");
         }
         return new Payload.MessageReceived(
-                said.words(), null, said.images(), history, model, body.metadata(), null, null, null);
+                said.words(),
+                null,
+                said.images(),
+                history,
+                model,
+                JsonObject.ofNullable(body.metadata()),
+                null,
+                null,
+                null);
     }
 
     private static Message present(@Nullable Message message, String where) {

@@ -34,7 +34,7 @@ final class ChatRun {
     interface Watcher {
 
         /** A model is just saying this, as a part of the reply to a call. */
-        void saying(String callId, int attempt, String delta) throws InterruptedException, ClientGoneException;
+        void saying(String callId, long attempt, String delta) throws InterruptedException, ClientGoneException;
 
         /**
          * The agent has said this; it goes on, or not.
@@ -113,11 +113,11 @@ final class ChatRun {
         if (event.id().equals(message.id())) {
             taskId = of;
         }
-        if (of.equals(taskId) && event.type() == StreamType.TEXT) {
-            hear(event);
-        }
         if (!of.equals(taskId)) {
             return null;
+        }
+        if (event.type() == StreamType.TEXT && event.payload() instanceof Payload.StreamDelta piece) {
+            watcher.saying(piece.callId(), piece.attempt(), piece.delta());
         }
         use(event.payload());
         return switch (event.payload()) {
@@ -144,15 +144,6 @@ final class ChatRun {
                 throw ChatException.failed("cancelled", "The task " + taskId + " was cancelled: " + cancelled.reason());
             default -> null;
         };
-    }
-
-    private void hear(Event piece) throws InterruptedException, ClientGoneException {
-        String callId = piece.text("callId");
-        String delta = piece.text("delta");
-        if (callId != null && delta != null) {
-            watcher.saying(
-                    callId, piece.fields().get("attempt") instanceof Number attempt ? attempt.intValue() : 0, delta);
-        }
     }
 
     private void say(@Nullable String callId, @Nullable String text) throws InterruptedException, ClientGoneException {

@@ -18,6 +18,7 @@ import dev.millrace.http.client.AgentClient;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -121,7 +122,7 @@ public class DocumentsResource {
                     Objects.requireNonNullElse(asked.source(), ""),
                     asked.collection(),
                     asked.title(),
-                    asked.metadata(),
+                    JsonObject.ofNullable(asked.metadata()),
                     asked.forceReindex(),
                     cut == null ? null : new Payload.RagIngest.Chunking(cut.strategy(), cut.size(), cut.overlap()));
             String id = Objects.requireNonNullElseGet(

@@ -19,6 +19,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MemoryDocument;
 import dev.millrace.schemas.Problem;
@@ -30,7 +31,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -172,15 +172,10 @@ public class MemoryEdits {
         if (principal != null) {
             by = principal;
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        payload.put("path", place.path());
-        if (content != null) {
-            payload.put("content", content);
-        }
+        JsonObject.Builder payload =
+                JsonObject.builder().put("path", place.path()).putIfPresent("content", content);
         Preconditions.of(asked.headers()).addTo(payload);
-        if (by != null) {
-            payload.put("editedBy", by);
-        }
+        payload.putIfPresent("editedBy", by);
         String key = IdempotencyKey.or(null, asked.headers().getHeaderString(IdempotencyKey.HEADER));
         try {
             Event event = access.stamped(
@@ -189,7 +184,7 @@ public class MemoryEdits {
                             .namespace(place.namespace())
                             .traceparent(asked.headers().getHeaderString(EventCodec.TRACEPARENT))
                             .tracestate(asked.headers().getHeaderString(EventCodec.TRACESTATE))
-                            .payload(payload)
+                            .payload(payload.build())
                             .build());
             intake.requireValid(event);
             return event;

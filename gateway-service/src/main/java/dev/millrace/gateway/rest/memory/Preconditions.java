@@ -1,10 +1,10 @@
 package dev.millrace.gateway.rest.memory;
 
 import dev.millrace.gateway.rest.problems.ProblemException;
+import dev.millrace.schemas.JsonObject;
 import jakarta.ws.rs.core.HttpHeaders;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -69,16 +69,10 @@ record Preconditions(@Nullable Boolean exists, @Nullable List<String> ifMatch, L
     }
 
     /** Adds them to the payload of an edit, for the one writer to judge. */
-    void addTo(Map<String, @Nullable Object> payload) {
-        if (exists != null) {
-            payload.put("exists", exists);
-        }
-        if (ifMatch != null) {
-            payload.put("ifMatch", ifMatch);
-        }
-        if (!ifNoneMatch.isEmpty()) {
-            payload.put("ifNoneMatch", ifNoneMatch);
-        }
+    void addTo(JsonObject.Builder payload) {
+        payload.putIfPresent("exists", exists)
+                .putIfPresent("ifMatch", ifMatch)
+                .putIfPresent("ifNoneMatch", ifNoneMatch.isEmpty() ? null : ifNoneMatch);
     }
 
     private static @Nullable String header(HttpHeaders headers, String name) {

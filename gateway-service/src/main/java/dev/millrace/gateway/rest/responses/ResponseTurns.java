@@ -11,6 +11,7 @@ import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
@@ -117,7 +118,7 @@ class ResponseTurns {
                         question.images(),
                         history,
                         request.model(),
-                        request.metadata().isEmpty() ? null : request.metadata(),
+                        request.metadata().isEmpty() ? null : JsonObject.of(request.metadata()),
                         null,
                         null,
                         null));

@@ -10,6 +10,7 @@ import dev.millrace.gateway.rest.tasks.TaskWaiter;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -102,16 +103,21 @@ final class LiveTextView implements EventStream.View {
     }
 
     private Optional<Shown> piece(Event event) {
-        if (!(event.type() instanceof StreamType type)) {
+        if (!(event.payload() instanceof Payload.LiveText piece && event.type() instanceof StreamType type)) {
             return Optional.empty();
         }
-        String call = String.valueOf(event.text("callId"));
-        String agent = event.text("agentName");
+        String call = piece.callId();
+        String agent =
+                switch (piece) {
+                    case Payload.StreamStart start -> start.agentName();
+                    case Payload.StreamRestart restart -> restart.agentName();
+                    default -> null;
+                };
         if (agent != null) {
             agents.put(call, agent);
         }
         Optional<Shown> shown =
-                form == Form.PLAIN ? plain(type, event, agents.get(call)) : Optional.of(whole(type, event));
+                form == Form.PLAIN ? plain(type, event, piece, agents.get(call)) : Optional.of(whole(type, event));
         if (type.ends()) {
             agents.remove(call);
         }
@@ -138,27 +144,33 @@ final class LiveTextView implements EventStream.View {
         return new Shown(type.wireName(), data);
     }
 
-    private static Optional<Shown> plain(StreamType type, Event event, @Nullable String agent) {
-        return switch (type) {
-            case TEXT, COMPLETED -> {
-                String delta = event.text("delta");
-                Object attempt = event.fields().get("attempt");
-                yield Optional.of(new Shown(
-                        StreamType.TOKEN.wireName(),
-                        new PlainToken(
-                                StreamType.TOKEN.wireName(),
-                                event.timestamp().toEpochMilli(),
-                                event.taskId(),
-                                event.namespace().equals(Event.DEFAULT_NAMESPACE) ? null : event.namespace(),
-                                delta == null ? "" : delta,
-                                type == StreamType.COMPLETED,
-                                event.sessionId(),
-                                agent,
-                                event.text("callId"),
-                                attempt instanceof Number number ? number.intValue() : null)));
-            }
-            case RESTART, ERROR -> Optional.of(whole(type, event));
-            case START, REASONING, TOOL_CALL, TOKEN -> Optional.empty();
+    private static Optional<Shown> plain(StreamType type, Event event, Payload.LiveText piece, @Nullable String agent) {
+        return switch (piece) {
+            case Payload.StreamDelta delta
+            when type == StreamType.TEXT -> Optional.of(token(event, delta, delta.delta(), false, agent));
+            case Payload.StreamCompleted completed -> Optional.of(token(event, completed, "", true, agent));
+            case Payload.StreamRestart restart -> Optional.of(whole(type, event));
+            case Payload.StreamError error -> Optional.of(whole(type, event));
+            case Payload.StreamStart start -> Optional.empty();
+            case Payload.StreamDelta reasoning -> Optional.empty();
+            case Payload.StreamToolCall call -> Optional.empty();
         };
+    }
+
+    private static Shown token(
+            Event event, Payload.LiveText piece, String text, boolean complete, @Nullable String agent) {
+        return new Shown(
+                StreamType.TOKEN.wireName(),
+                new PlainToken(
+                        StreamType.TOKEN.wireName(),
+                        event.timestamp().toEpochMilli(),
+                        event.taskId(),
+                        event.namespace().equals(Event.DEFAULT_NAMESPACE) ? null : event.namespace(),
+                        text,
+                        complete,
+                        event.sessionId(),
+                        agent,
+                        piece.callId(),
+                        piece.attempt()));
     }
 }

@@ -13,6 +13,7 @@ import dev.millrace.gateway.rest.access.Needs;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.smallrye.mutiny.Multi;
@@ -28,7 +29,6 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.sse.OutboundSseEvent;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
@@ -105,7 +105,7 @@ public class SessionEventsResource {
                 outlet.ready();
                 Heard heard = listener.next(outlet.untilHeartbeat());
                 if (heard != null) {
-                    List<Map<String, @Nullable Object>> told = messages.of(heard);
+                    List<JsonObject> told = messages.of(heard);
                     for (int i = 0; i < told.size(); i++) {
                         // whoever comes back goes on behind all that one event had to tell
                         String place = i == told.size() - 1 ? heard.next().toString() : null;

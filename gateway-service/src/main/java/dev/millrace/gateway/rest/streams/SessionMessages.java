@@ -2,8 +2,8 @@ package dev.millrace.gateway.rest.streams;
 
 import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
-import dev.millrace.schemas.StreamType;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,21 +41,21 @@ final class SessionMessages {
 
     /** What one attempt of a call has said so far, piece after piece. */
     private static final class Said {
-        private final Object attempt;
+        private final long attempt;
         private long next = 1;
         private int chars;
         private final Map<String, StringBuilder> texts = new LinkedHashMap<>();
 
-        Said(Object attempt) {
+        Said(long attempt) {
             this.attempt = attempt;
         }
 
         /** All of this text so far; {@code null} = a piece is missing, or it is too long. */
         @Nullable
-        String with(String text, Object ofAttempt, long seq, String delta) {
+        String with(String text, Payload.LiveText piece, String delta) {
             chars += delta.length();
-            boolean whole = attempt.equals(ofAttempt) && seq == next && chars <= MAX_CONTENT;
-            next = whole ? seq + 1 : -1;
+            boolean whole = piece.attempt() == attempt && piece.seq() == next && chars <= MAX_CONTENT;
+            next = whole ? piece.seq() + 1 : -1;
             return whole
                     ? texts.computeIfAbsent(text, key -> new StringBuilder())
                             .append(delta)
@@ -65,105 +65,114 @@ final class SessionMessages {
     }
 
     /** A sign of the server's own, of this time in Unix milliseconds. */
-    Map<String, @Nullable Object> ofServer(String type, long nowMs) {
-        Map<String, @Nullable Object> message = new LinkedHashMap<>();
-        message.put("type", type);
-        message.put("timestamp", nowMs);
-        message.put("sessionId", sessionId);
-        return message;
+    JsonObject ofServer(String type, long nowMs) {
+        return JsonObject.builder()
+                .put("type", type)
+                .put("timestamp", nowMs)
+                .put("sessionId", sessionId)
+                .build();
     }
 
     /** What the client is told of it, in order; never empty. */
-    List<Map<String, @Nullable Object>> of(Heard heard) {
+    List<JsonObject> of(Heard heard) {
         Event event = heard.event();
-        if (heard.live() && event.type() instanceof StreamType type) {
-            return List.of(flat(type.wireName(), event, live(type, event)));
+        if (event.payload() instanceof Payload.LiveText piece) {
+            return List.of(flat(event.type().wireName(), event, live(event, piece)));
         }
-        List<Map<String, @Nullable Object>> messages = new ArrayList<>();
-        Map<String, @Nullable Object> fact = new LinkedHashMap<>();
-        fact.put("eventId", event.id());
-        fact.put("source", event.source());
-        if (event.parentEventId() != null) {
-            fact.put("parentEventId", event.parentEventId());
-        }
-        fact.putAll(event.fields());
+        JsonObject fact = JsonObject.builder()
+                .put("eventId", event.id())
+                .put("source", event.source())
+                .putIfPresent("parentEventId", event.parentEventId())
+                .putAll(event.fields())
+                .build();
+        List<JsonObject> messages = new ArrayList<>();
         messages.add(flat(event.type().wireName(), event, fact));
-        Map<String, @Nullable Object> more = new LinkedHashMap<>();
         switch (event.payload()) {
-            case Payload.ToolCallCompleted completed -> {
-                more.put("callId", completed.callId());
-                more.put("toolName", completed.toolName());
-                more.put("success", true);
-                more.put("result", completed.result());
-                messages.add(flat(TOOL_RESULT, event, more));
-            }
-            case Payload.ToolCallFailed failed -> {
-                more.put("callId", failed.callId());
-                more.put("toolName", failed.toolName());
-                more.put("success", false);
-                more.put("error", failed.error());
-                more.put("code", failed.code());
-                messages.add(flat(TOOL_RESULT, event, more));
-            }
-            case Payload.TaskCompleted completed -> {
-                more.put("state", "completed");
-                more.put("response", completed.result().response());
-                more.put("usage", event.fields().get("usage"));
-                messages.add(flat(QUERY_COMPLETED, event, more));
-            }
-            case Payload.TaskFailed failed -> {
-                more.put("state", "failed");
-                more.put("error", failed.error());
-                more.put("code", failed.code());
-                messages.add(flat(QUERY_COMPLETED, event, more));
-            }
-            case Payload.TaskCancelled cancelled -> {
-                more.put("state", "cancelled");
-                more.put("error", cancelled.reason());
-                if (cancelled.response() != null) {
-                    more.put("response", cancelled.response());
-                }
-                messages.add(flat(QUERY_COMPLETED, event, more));
-            }
+            case Payload.ToolCallCompleted completed ->
+                messages.add(flat(
+                        TOOL_RESULT,
+                        event,
+                        toolResult(completed.callId(), completed.toolName(), true)
+                                .put("result", completed.result())
+                                .build()));
+            case Payload.ToolCallFailed failed ->
+                messages.add(flat(
+                        TOOL_RESULT,
+                        event,
+                        toolResult(failed.callId(), failed.toolName(), false)
+                                .put("error", failed.error())
+                                .put("code", failed.code())
+                                .build()));
+            case Payload.TaskCompleted completed ->
+                messages.add(flat(
+                        QUERY_COMPLETED,
+                        event,
+                        JsonObject.builder()
+                                .put("state", "completed")
+                                .put("response", completed.result().response())
+                                .put("usage", event.fields().get("usage"))
+                                .build()));
+            case Payload.TaskFailed failed ->
+                messages.add(flat(
+                        QUERY_COMPLETED,
+                        event,
+                        JsonObject.builder()
+                                .put("state", "failed")
+                                .put("error", failed.error())
+                                .put("code", failed.code())
+                                .build()));
+            case Payload.TaskCancelled cancelled ->
+                messages.add(flat(
+                        QUERY_COMPLETED,
+                        event,
+                        JsonObject.builder()
+                                .put("state", "cancelled")
+                                .put("error", cancelled.reason())
+                                .putIfPresent("response", cancelled.response())
+                                .build()));
             default -> {}
         }
         return messages;
     }
 
-    private Map<String, @Nullable Object> live(StreamType type, Event event) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>(event.fields());
-        String call = String.valueOf(fields.get("callId"));
-        Object attempt = String.valueOf(fields.get("attempt"));
-        long seq = fields.get("seq") instanceof Number number ? number.longValue() : -1;
-        String delta = fields.get("delta") instanceof String text ? text : "";
-        switch (type) {
-            case START, RESTART -> calls.put(call, new Said(attempt));
-            case TEXT, REASONING, TOOL_CALL -> {
-                Said said = calls.get(call);
-                String place = type == StreamType.TOOL_CALL ? type.wireName() + fields.get("index") : type.wireName();
-                String content = said == null ? null : said.with(place, attempt, seq, delta);
-                if (content != null) {
-                    fields.put(type == StreamType.TOOL_CALL ? "arguments" : "content", content);
-                }
-            }
-            case COMPLETED, ERROR -> calls.remove(call);
-            case TOKEN -> {}
+    private static JsonObject.Builder toolResult(String callId, @Nullable String toolName, boolean success) {
+        return JsonObject.builder()
+                .put("callId", callId)
+                .put("toolName", toolName)
+                .put("success", success);
+    }
+
+    private JsonObject live(Event event, Payload.LiveText piece) {
+        JsonObject.Builder fields = JsonObject.builder().putAll(event.fields());
+        String type = event.type().wireName();
+        switch (piece) {
+            case Payload.StreamStart start -> calls.put(piece.callId(), new Said(piece.attempt()));
+            case Payload.StreamRestart restart -> calls.put(piece.callId(), new Said(piece.attempt()));
+            case Payload.StreamDelta more -> fields.putIfPresent("content", whole(type, piece, more.delta()));
+            case Payload.StreamToolCall more ->
+                fields.putIfPresent("arguments", whole(type + more.index(), piece, more.delta()));
+            case Payload.StreamCompleted completed -> calls.remove(piece.callId());
+            case Payload.StreamError error -> calls.remove(piece.callId());
         }
-        return fields;
+        return fields.build();
+    }
+
+    /** All of this text so far; {@code null} = it is not known. */
+    private @Nullable String whole(String text, Payload.LiveText piece, String delta) {
+        Said said = calls.get(piece.callId());
+        return said == null ? null : said.with(text, piece, delta);
     }
 
     /** The type and the session are those of the event, whatever its payload says. */
-    private Map<String, @Nullable Object> flat(String type, Event event, Map<String, @Nullable Object> properties) {
-        Map<String, @Nullable Object> message = new LinkedHashMap<>();
-        message.put("type", type);
-        message.put("sessionId", sessionId);
-        message.put("timestamp", event.timestamp().toEpochMilli());
-        if (event.taskId() != null) {
-            message.put("taskId", event.taskId());
-        }
-        message.putAll(properties);
-        message.put("type", type);
-        message.put("sessionId", sessionId);
-        return message;
+    private JsonObject flat(String type, Event event, JsonObject properties) {
+        return JsonObject.builder()
+                .put("type", type)
+                .put("sessionId", sessionId)
+                .put("timestamp", event.timestamp().toEpochMilli())
+                .putIfPresent("taskId", event.taskId())
+                .putAll(properties)
+                .put("type", type)
+                .put("sessionId", sessionId)
+                .build();
     }
 }

@@ -17,6 +17,7 @@ import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
@@ -219,7 +220,7 @@ public class ApprovalsResource {
             return new Payload.ApprovalDecided(
                     callId,
                     decision.decision(),
-                    decision.params(),
+                    JsonObject.ofNullable(decision.params()),
                     BodyReader.text("reason", decision.reason(), Task.Request.MAX_TEXT),
                     controls.principalOr(BodyReader.text("decidedBy", decision.decidedBy(), Ids.MAX_LENGTH)));
         } catch (IllegalArgumentException e) {

@@ -24,6 +24,7 @@ import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
@@ -228,13 +229,10 @@ public class QueueControls {
             throw ProblemException.badField("type", "the name of a type, such as MESSAGE_RECEIVED", "none");
         }
         Instant now = Instant.now();
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>();
-        if (request.payload() != null) {
-            payload.putAll(request.payload());
-        }
         Event event;
         try {
             EventType type = EventType.of(request.type());
+            JsonObject payload = JsonObject.ofNullable(request.payload());
             event = access.stamped(Event.root(request.id() == null ? Ids.random() : request.id(), type, now)
                     .source("queue")
                     .namespace(namespace)
@@ -242,7 +240,7 @@ public class QueueControls {
                     .priority(rank(type, request.priority()))
                     .expiry(expiry(now, request.ttl()))
                     .parentEventId(request.parentEventId())
-                    .payload(payload)
+                    .payload(new Payload.Unknown(payload == null ? JsonObject.empty() : payload))
                     .build());
         } catch (IllegalArgumentException e) {
             throw ProblemException.unreadable(e);

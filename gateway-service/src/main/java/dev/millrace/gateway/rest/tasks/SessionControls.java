@@ -15,6 +15,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
@@ -115,14 +116,11 @@ public class SessionControls {
     Session create(Name name, @Nullable String title, List<String> participants)
             throws BrokerUnavailableException, EventTooLargeException {
         Instant now = Instant.now();
-        Map<String, @Nullable Object> payload = new HashMap<>();
-        payload.put("sessionId", name.sessionId());
-        if (title != null) {
-            payload.put("title", title);
-        }
-        if (!participants.isEmpty()) {
-            payload.put("participants", participants);
-        }
+        JsonObject payload = JsonObject.builder()
+                .put("sessionId", name.sessionId())
+                .putIfPresent("title", title)
+                .putIfPresent("participants", participants.isEmpty() ? null : participants)
+                .build();
         intake.accept(List.of(access.stamped(Event.root(Ids.random(), new CustomEventType("session.created"), now)
                 .source(SOURCE)
                 .sessionId(name.sessionId())
@@ -154,7 +152,7 @@ public class SessionControls {
                             List.of(),
                             List.of(),
                             null,
-                            Map.of("trigger_session_id", name.sessionId(), "source", SOURCE),
+                            JsonObject.of(Map.of("trigger_session_id", name.sessionId(), "source", SOURCE)),
                             null,
                             null,
                             null))

@@ -9,6 +9,7 @@ import dev.millrace.gateway.rest.requests.IdempotencyKey;
 import dev.millrace.gateway.rest.requests.Ttl;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
@@ -167,7 +168,7 @@ record TaskSubmission(
                             List.of(),
                             List.of(),
                             taskType,
-                            request.metadata(),
+                            JsonObject.ofNullable(request.metadata()),
                             request.model(),
                             request.callbackUrl(),
                             null,

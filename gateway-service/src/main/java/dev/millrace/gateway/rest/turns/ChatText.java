@@ -16,7 +16,7 @@ public final class ChatText {
     private final StringBuilder held = new StringBuilder();
 
     private String callId = "";
-    private int attempt;
+    private long attempt;
     private Standing standing = Standing.LEVEL;
 
     /** Where the client is. */
@@ -42,7 +42,7 @@ public final class ChatText {
     }
 
     /** A piece of live text. */
-    public void live(String ofCall, int ofAttempt, String delta) throws ClientGoneException, InterruptedException {
+    public void live(String ofCall, long ofAttempt, String delta) throws ClientGoneException, InterruptedException {
         if (!ofCall.equals(callId)) {
             begin(ofCall);
         } else if (ofAttempt != attempt) {

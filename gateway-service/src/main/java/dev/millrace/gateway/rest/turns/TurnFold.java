@@ -42,7 +42,7 @@ public final class TurnFold {
      */
     private final Queue<Event> waiting = new ArrayDeque<>();
 
-    private final List<Event> early = new ArrayList<>();
+    private final List<Payload.StreamDelta> early = new ArrayList<>();
     private final Set<String> running = new HashSet<>();
     private final Map<String, Payload.ApprovalRequested> asked = new LinkedHashMap<>();
     private final Set<String> awaited = new HashSet<>();
@@ -62,7 +62,7 @@ public final class TurnFold {
     private static final class OpenCall {
         private final String callId;
         private final long step;
-        private int attempt = 1;
+        private long attempt = 1;
         private final StringBuilder told = new StringBuilder();
 
         OpenCall(String callId, long step) {
@@ -102,8 +102,8 @@ public final class TurnFold {
             return;
         }
         if (live) {
-            if (begun && event.type() == StreamType.TEXT) {
-                hear(event);
+            if (begun && event.type() == StreamType.TEXT && event.payload() instanceof Payload.StreamDelta piece) {
+                hear(piece);
             }
             return;
         }
@@ -232,31 +232,26 @@ public final class TurnFold {
 
     private void open(String callId) throws InterruptedException, ClientGoneException {
         open = new OpenCall(callId, steps++);
-        List<Event> pieces = List.copyOf(early);
+        List<Payload.StreamDelta> pieces = List.copyOf(early);
         early.clear();
-        for (Event piece : pieces) {
+        for (Payload.StreamDelta piece : pieces) {
             hear(piece);
         }
     }
 
-    private void hear(Event piece) throws InterruptedException, ClientGoneException {
-        String delta = piece.text("delta");
+    private void hear(Payload.StreamDelta piece) throws InterruptedException, ClientGoneException {
         OpenCall call = open;
-        if (delta == null || delta.isEmpty()) {
-            return;
-        }
-        if (call == null || !call.callId.equals(piece.text("callId"))) {
+        if (call == null || !call.callId.equals(piece.callId())) {
             if (early.size() < MAX_EARLY) {
                 early.add(piece);
             }
             return;
         }
-        int attempt = piece.fields().get("attempt") instanceof Number number ? number.intValue() : 1;
-        if (attempt != call.attempt) {
+        if (piece.attempt() != call.attempt) {
             withdraw(call);
-            call.attempt = attempt;
+            call.attempt = piece.attempt();
         }
-        say(call, delta);
+        say(call, piece.delta());
     }
 
     private void say(OpenCall call, String delta) throws InterruptedException, ClientGoneException {

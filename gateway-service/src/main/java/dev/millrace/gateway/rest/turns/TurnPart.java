@@ -20,7 +20,7 @@ public sealed interface TurnPart {
      * @param attempt of the model call, 1 or more
      * @param from how much of the text there was before, in characters
      */
-    record Words(long step, int attempt, int from, String delta) implements TurnPart {
+    record Words(long step, long attempt, int from, String delta) implements TurnPart {
         /** How much of the text there is with it, in characters. */
         public int end() {
             return from + delta.length();
@@ -28,10 +28,10 @@ public sealed interface TurnPart {
     }
 
     /** The words of this attempt do not count: another one follows in the same step, or nothing. */
-    record Withdrawn(long step, int attempt, String text) implements TurnPart {}
+    record Withdrawn(long step, long attempt, String text) implements TurnPart {}
 
     /** All that was said; {@code last} = without asking for tools. */
-    record Said(long step, int attempt, String text, boolean last) implements TurnPart {}
+    record Said(long step, long attempt, String text, boolean last) implements TurnPart {}
 
     /** A tool call begins. */
     record ToolBegan(long step, String callId, String toolName, Map<String, @Nullable Object> params)

@@ -6,11 +6,11 @@ import dev.millrace.api.Task;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -63,13 +63,11 @@ public class TurnStates {
                 .as(JsonNode.class)
                 .path("approvals")) {
             Approval approval = Json.MAPPER.convertValue(one, Approval.class);
-            Map<String, @Nullable Object> params = new HashMap<>();
-            approval.params().forEach((name, value) -> params.put(String.valueOf(name), value));
             calls.add(new Payload.ApprovalRequested(
                     approval.callId(),
                     approval.callId(),
                     approval.toolName(),
-                    params,
+                    JsonObject.of(approval.params()),
                     approval.taskType(),
                     approval.expiresAt(),
                     approval.reason()));

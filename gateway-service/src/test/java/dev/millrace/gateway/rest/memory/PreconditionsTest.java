@@ -4,8 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.gateway.rest.problems.ProblemException;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import dev.millrace.schemas.JsonObject;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,11 +33,11 @@ class PreconditionsTest {
             })
     @DisplayName("RFC 9110, 13.1: If-Match compares strongly, If-None-Match weakly; both together have to hold")
     void shouldSayWhatTheWriterHasToCompare(@Nullable String match, @Nullable String noneMatch, String payload) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        JsonObject.Builder fields = JsonObject.builder();
 
         Preconditions.of(match, noneMatch).addTo(fields);
 
-        assertThat(fields.toString()).isEqualTo(payload);
+        assertThat(fields.build().toString()).isEqualTo(payload);
     }
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.StreamType;
 import java.time.Instant;
@@ -74,10 +75,10 @@ class SessionMessagesTest {
     @Test
     @DisplayName("F-251: what a tool has answered and the end of a query are told beside the facts")
     void shouldTellResultsAndTheEndOfAQuery() {
-        List<Map<String, @Nullable Object>> failed = messages.of(fact(
+        List<JsonObject> failed = messages.of(fact(
                 KnownEventType.TOOL_CALL_FAILED,
                 Map.of("callId", "c1", "toolName", "t", "error", "no", "code", "tool_error")));
-        List<Map<String, @Nullable Object>> ended = messages.of(fact(
+        List<JsonObject> ended = messages.of(fact(
                 KnownEventType.TASK_COMPLETED,
                 Map.of("result", Map.of("taskId", "m1", "input", "hi", "response", "Hi!", "iterations", 1))));
 
@@ -92,7 +93,7 @@ class SessionMessagesTest {
     }
 
     private Map<String, @Nullable Object> one(Heard heard) {
-        List<Map<String, @Nullable Object>> told = messages.of(heard);
+        List<JsonObject> told = messages.of(heard);
         assertThat(told).hasSize(1);
         return told.getFirst();
     }

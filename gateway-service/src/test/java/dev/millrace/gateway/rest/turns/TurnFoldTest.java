@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -141,7 +141,7 @@ class TurnFoldTest {
         return Event.root("live-" + delta, type, Instant.EPOCH)
                 .source("user")
                 .taskId(TASK)
-                .payload(Map.of("callId", callId, "attempt", attempt, "delta", delta))
+                .payload(new Payload.StreamDelta(callId, attempt, 1, delta))
                 .build();
     }
 
@@ -161,7 +161,7 @@ class TurnFoldTest {
 
     private static Event done(String callId, @Nullable String text, boolean tools) {
         List<Payload.RequestedCall> calls =
-                tools ? List.of(new Payload.RequestedCall("x", "tool", Map.of(), null)) : List.of();
+                tools ? List.of(new Payload.RequestedCall("x", "tool", JsonObject.empty(), null)) : List.of();
         return event(
                 "d-" + callId,
                 KnownEventType.REASON_DONE,
@@ -187,7 +187,7 @@ class TurnFoldTest {
         return event(
                 "b-" + callId,
                 KnownEventType.TOOL_CALL_REQUESTED,
-                new Payload.ToolCallRequested(callId, "x", "tool", Map.of(), null, null, null));
+                new Payload.ToolCallRequested(callId, "x", "tool", JsonObject.empty(), null, null, null));
     }
 
     private static Event toolEnded(String callId) {
@@ -201,7 +201,7 @@ class TurnFoldTest {
         return event(
                 "p-" + callId,
                 KnownEventType.APPROVAL_REQUESTED,
-                new Payload.ApprovalRequested(callId, "x", "tool", Map.of(), null, null, null));
+                new Payload.ApprovalRequested(callId, "x", "tool", JsonObject.empty(), null, null, null));
     }
 
     private static Event decided(String id, String callId) {
