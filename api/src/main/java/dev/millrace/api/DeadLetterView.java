@@ -1,5 +1,6 @@
 package dev.millrace.api;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,7 @@ public record DeadLetterView(
             @Schema(examples = "discarded") String status) {}
 
     /** Which of them are meant; one of the first three is needed. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "DeadLetterFilter")
     public record Filter(
             @Schema(examples = "internal_error") @Nullable String reason,

@@ -69,6 +69,7 @@ public record QueueItem(
      * @param priority higher goes first, at most 900; {@code null} = as the type has it
      * @param ttl in milliseconds, 1 or more; {@code null} = it is wanted for ever
      */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "QueueRequest")
     public record Request(
             @Schema(description = "Absent = a new one. The same one a second time changes nothing.") @Nullable
@@ -95,6 +96,7 @@ public record QueueItem(
     }
 
     /** Another payload for what is tried again. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "QueueRetry")
     public record Retry(
             @Schema(description = "In place of what it was; absent = as it was.") @Nullable

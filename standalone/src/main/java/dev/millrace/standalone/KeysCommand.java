@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.gateway.access.ApiKey;
 import dev.millrace.gateway.access.ApiKeyFile;
 import dev.millrace.schemas.Durations;
@@ -14,7 +15,6 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -119,9 +119,7 @@ final class KeysCommand implements Runnable {
                 return more;
             });
             if (json()) {
-                Map<String, @Nullable Object> made = view(fresh.kept());
-                made.put("secret", fresh.secret());
-                terminal().out().println(Json.writeText(made));
+                terminal().out().println(Json.writeText(Shown.of(fresh.kept(), fresh.secret())));
             } else {
                 terminal().out().println(fresh.secret());
             }
@@ -169,7 +167,7 @@ final class KeysCommand implements Runnable {
             if (all.isEmpty()) {
                 terminal().err().println("No keys in " + file() + ".");
             } else if (json()) {
-                all.forEach(key -> terminal().out().println(Json.writeText(view(key))));
+                all.forEach(key -> terminal().out().println(Json.writeText(Shown.of(key, null))));
             } else {
                 line("KEY", "EXPIRES", "PRINCIPAL", "GRANTS");
                 all.forEach(
@@ -208,13 +206,18 @@ final class KeysCommand implements Runnable {
         }
     }
 
-    private static Map<String, @Nullable Object> view(ApiKey key) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("id", key.id());
-        json.put("principal", key.principal());
-        json.put("grants", key.grants());
-        json.put("createdAt", key.createdAt());
-        json.put("expiresAt", key.expiresAt());
-        return json;
+    /** A key as JSON; the secret only of one that was just drawn. */
+    private record Shown(
+            String id,
+            String principal,
+            List<String> grants,
+            @Nullable String createdAt,
+            @Nullable String expiresAt,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String secret) {
+        static Shown of(ApiKey key, @Nullable String secret) {
+            return new Shown(key.id(), key.principal(), key.grants(), key.createdAt(), key.expiresAt(), secret);
+        }
     }
 }

@@ -28,8 +28,7 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.Optional;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +44,13 @@ public class QueryResource {
 
     /** How long an answer waits for the place in the journal that the caller has already seen. */
     public static final Duration CATCH_UP = Duration.ofSeconds(2);
+
+    /** A page of what happened to a task. */
+    private record Events(
+            List<?> events, @Nullable String next, @Nullable String upTo) {}
+
+    /** A page of what led to an event. */
+    private record Chain(List<?> chain, @Nullable String next) {}
 
     private final TaskProjection projection;
     private final TaskNotes notes;
@@ -131,11 +137,10 @@ public class QueryResource {
         EventPage page = projection
                 .events(namespace, taskId, cursor("after", after), limit(limit), maxBytes(maxBytes))
                 .orElseThrow(() -> new UnknownIdException("unknown_task", "task", taskId, namespace));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("events", page.events().stream().map(JournalEntry::toJson).toList());
-        json.put("next", page.next() == null ? null : page.next().toString());
-        json.put("upTo", page.upTo() == null ? null : page.upTo().toString());
-        return Answers.ok(json);
+        return Answers.ok(new Events(
+                page.events().stream().map(JournalEntry::toJson).toList(),
+                page.next() == null ? null : page.next().toString(),
+                page.upTo() == null ? null : page.upTo().toString()));
     }
 
     /** How a task moved from state to state. */
@@ -297,7 +302,7 @@ public class QueryResource {
                 UsageParameters.moment("from", blankToNull(from)),
                 UsageParameters.moment("to", blankToNull(to)),
                 UsageParameters.groupBy(blankToNull(groupBy)));
-        return Answers.ok(UsageParameters.json(projection.usage(query, clock.millis())));
+        return Answers.ok(UsageParameters.Shown.of(projection.usage(query, clock.millis())));
     }
 
     /** An event and what led to it. */
@@ -310,10 +315,8 @@ public class QueryResource {
         ChainPage page = projection
                 .chain(namespace, eventId, limit(limit))
                 .orElseThrow(() -> new UnknownIdException("unknown_event", "event", eventId, namespace));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("chain", page.chain().stream().map(JournalEntry::toJson).toList());
-        json.put("next", page.next());
-        return Answers.ok(json);
+        return Answers.ok(
+                new Chain(page.chain().stream().map(JournalEntry::toJson).toList(), page.next()));
     }
 
     @ServerExceptionMapper

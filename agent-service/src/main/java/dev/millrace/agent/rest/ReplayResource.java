@@ -16,6 +16,7 @@ import dev.millrace.schemas.Event;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
@@ -35,12 +36,10 @@ import jakarta.ws.rs.core.UriInfo;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
-import org.jspecify.annotations.Nullable;
 
 /** Tasks, played again from their logs, and what starts a fork of one. Internal, like {@link QueryResource}. */
 @Path("/internal")
@@ -58,6 +57,9 @@ public class ReplayResource {
     private static final int MAX_STEPS = 1_000;
     /** So much of what a session said before a task began is shown to its forks. */
     private static final int MAX_MESSAGES = 200;
+
+    /** How a fork starts. */
+    private record Start(int priority, JsonObject payload) {}
 
     private final TaskProjection projection;
     private final TaskReplay replay;
@@ -106,15 +108,12 @@ public class ReplayResource {
                 .map(Task.Details::task)
                 .orElseThrow(() -> unknown(namespace, taskId));
         Payload.MessageReceived start = TaskForks.of(played, taskId, wanted, said(task));
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("priority", task.priority());
-        json.put(
-                "payload",
+        return Answers.ok(new Start(
+                task.priority(),
                 Event.root(taskId, KnownEventType.MESSAGE_RECEIVED, Instant.EPOCH)
                         .payload(start)
                         .build()
-                        .fields());
-        return Answers.ok(json);
+                        .fields()));
     }
 
     /** What the session had said when the task came. */

@@ -1,9 +1,12 @@
 package dev.millrace.agent.rest;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.agent.projection.UsageQuery.Dimension;
 import dev.millrace.agent.projection.UsageReport;
+import dev.millrace.api.UsageSums;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -11,7 +14,6 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -68,28 +70,38 @@ final class UsageParameters {
         return dimensions;
     }
 
-    /** The report as the gateway hands it on. */
-    static Map<String, @Nullable Object> json(UsageReport report) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("from", Instant.ofEpochMilli(report.from()).toString());
-        json.put("to", Instant.ofEpochMilli(report.to()).toString());
-        json.put("total", report.total());
-        if (!report.groupBy().isEmpty()) {
-            json.put(
-                    "groups",
-                    report.groups().stream().map(group -> json(report, group)).toList());
+    /**
+     * The report as the gateway hands it on.
+     *
+     * @param groups what each names itself by, and its sums; {@code null} = no groups were asked for
+     */
+    record Shown(
+            String from,
+            String to,
+            UsageSums total,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            List<JsonObject> groups) {
+        static Shown of(UsageReport report) {
+            return new Shown(
+                    Instant.ofEpochMilli(report.from()).toString(),
+                    Instant.ofEpochMilli(report.to()).toString(),
+                    report.total(),
+                    report.groupBy().isEmpty()
+                            ? null
+                            : report.groups().stream()
+                                    .map(group -> shown(report, group))
+                                    .toList());
         }
-        return json;
     }
 
-    private static Map<String, @Nullable Object> json(UsageReport report, UsageReport.Group group) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    private static JsonObject shown(UsageReport report, UsageReport.Group group) {
+        JsonObject.Builder json = JsonObject.builder();
         for (int i = 0; i < group.names().size(); i++) {
             String name = group.names().get(i);
             json.put(field(report.groupBy().get(i)), name.isEmpty() ? null : name);
         }
-        json.putAll(Json.MAPPER.convertValue(group.sums(), SUMS));
-        return json;
+        return json.putAll(Json.MAPPER.convertValue(group.sums(), SUMS)).build();
     }
 
     private static String field(Dimension dimension) {

@@ -1,12 +1,8 @@
 package dev.millrace.standalone.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.QueueItem;
 import dev.millrace.client.Route;
-import dev.millrace.schemas.Json;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -51,18 +47,18 @@ public final class EnqueueCommand extends ClientCommand {
 
     @Override
     int run(GatewayClient client) {
-        Map<String, @Nullable Object> request = new LinkedHashMap<>();
-        request.put("type", event.type());
-        request.put("payload", event.object());
-        request.put("id", event.id());
-        request.put("priority", priority);
-        request.put("ttl", ttl == null ? null : ttl.toMillis());
-        request.put("parentEventId", parent);
-        request.put("namespace", namespace);
-        request.values().removeIf(Objects::isNull);
-        JsonNode queued =
-                client.post("/v1/sessions/" + Route.encoded(session) + "/queue", Json.write(request), Map.of());
-        done(queued, queued.path("id").asText());
+        QueueItem.Queued queued = client.post(
+                "/v1/sessions/" + Route.encoded(session) + "/queue",
+                new QueueItem.Request(
+                        event.id(),
+                        event.type(),
+                        event.object(),
+                        priority,
+                        ttl == null ? null : ttl.toMillis(),
+                        parent,
+                        namespace),
+                QueueItem.Queued.class);
+        done(queued, queued.id());
         return ExitCodes.DONE;
     }
 }

@@ -1,11 +1,8 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.DeadLetterView;
 import dev.millrace.client.Route;
-import dev.millrace.schemas.Json;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -45,13 +42,10 @@ final class LetterChoice {
     void all(GatewayClient client, String action, Consumer<JsonNode> done) {
         String next = null;
         do {
-            Map<String, @Nullable Object> filter = new LinkedHashMap<>();
-            filter.put("reason", reason);
-            filter.put("taskId", task);
-            filter.put("type", type);
-            filter.put("cursor", next);
-            filter.values().removeIf(Objects::isNull);
-            JsonNode answer = client.post("/v1/dead-letters/" + action, Json.write(filter), Map.of());
+            JsonNode answer = client.post(
+                    "/v1/dead-letters/" + action,
+                    new DeadLetterView.Filter(reason, task, type, null, next),
+                    JsonNode.class);
             done.accept(answer);
             next = answer.path("next").textValue();
         } while (next != null);

@@ -1,12 +1,12 @@
 package dev.millrace.standalone.cli;
 
+import dev.millrace.api.QueueItem;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -26,12 +26,8 @@ final class PayloadOption {
     }
 
     /** The body of the request. */
-    byte[] body() {
-        Map<String, @Nullable Object> body = new LinkedHashMap<>();
-        if (payload != null) {
-            body.put("payload", object(payload));
-        }
-        return Json.write(body);
+    QueueItem.Retry body() {
+        return new QueueItem.Retry(payload == null ? null : object(payload));
     }
 
     private static Map<String, @Nullable Object> object(String said) {

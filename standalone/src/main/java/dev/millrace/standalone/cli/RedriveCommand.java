@@ -1,7 +1,6 @@
 package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -30,7 +29,7 @@ public final class RedriveCommand extends ClientCommand {
             throw new CommandException(ExitCodes.USAGE, "expected CURSOR with --payload, found all of a kind");
         }
         if (one != null) {
-            sent(client.post(LetterChoice.route(one, "redrive"), payload.body(), Map.of()));
+            sent(client.post(LetterChoice.route(one, "redrive"), payload.body(), JsonNode.class));
             return ExitCodes.DONE;
         }
         letters.all(client, "redrive", answer -> {

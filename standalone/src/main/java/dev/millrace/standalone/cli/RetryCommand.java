@@ -2,7 +2,6 @@ package dev.millrace.standalone.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.client.Route;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,7 +32,7 @@ public final class RetryCommand extends ClientCommand {
                         .with("namespace", namespace)
                         .toString(),
                 payload.body(),
-                Map.of());
+                JsonNode.class);
         done(queued, queued.path("id").asText());
         return ExitCodes.DONE;
     }

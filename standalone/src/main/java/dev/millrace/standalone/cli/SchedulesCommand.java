@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.ScheduleView;
 import dev.millrace.client.Route;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -218,19 +218,19 @@ public final class SchedulesCommand implements Runnable {
 
         @Override
         int run(GatewayClient client) {
-            Map<String, @Nullable Object> definition = new LinkedHashMap<>();
-            if (file != null) {
-                definition.putAll(read(file));
-            }
-            put(definition, "cron", cron);
-            put(definition, "at", at);
-            put(definition, "zone", zone);
-            put(definition, "text", text);
-            put(definition, "taskType", agent);
-            put(definition, "sessionId", session);
-            put(definition, "missed", missed);
-            put(definition, "overlap", overlap);
-            put(definition, "ttl", ttl == null ? null : ttl.toMillis());
+            JsonObject written = file == null ? JsonObject.empty() : read(file);
+            JsonObject definition = JsonObject.builder()
+                    .putAll(written)
+                    .putIfPresent("cron", cron)
+                    .putIfPresent("at", at)
+                    .putIfPresent("zone", zone)
+                    .putIfPresent("text", text)
+                    .putIfPresent("taskType", agent)
+                    .putIfPresent("sessionId", session)
+                    .putIfPresent("missed", missed)
+                    .putIfPresent("overlap", overlap)
+                    .putIfPresent("ttl", ttl == null ? null : ttl.toMillis())
+                    .build();
             ScheduleView schedule =
                     Json.MAPPER.convertValue(client.putJson(one("").toString(), definition), ScheduleView.class);
             done(
@@ -242,15 +242,9 @@ public final class SchedulesCommand implements Runnable {
             return ExitCodes.DONE;
         }
 
-        private static void put(Map<String, @Nullable Object> definition, String field, @Nullable Object value) {
-            if (value != null) {
-                definition.put(field, value);
-            }
-        }
-
-        private static Map<String, @Nullable Object> read(Path file) {
+        private static JsonObject read(Path file) {
             try {
-                return Json.readObject(Files.readAllBytes(file));
+                return JsonObject.read(Files.readString(file));
             } catch (IOException e) {
                 throw new CommandException(ExitCodes.FAILED, file + " cannot be read: " + e);
             } catch (MalformedEventException e) {

@@ -8,13 +8,13 @@ import dev.millrace.gateway.kafka.MemoryVersion;
 import dev.millrace.gateway.rest.rpc.RpcFault;
 import dev.millrace.gateway.rest.turns.ExposedAgents;
 import dev.millrace.http.client.QueryUnavailableException;
+import dev.millrace.schemas.JsonObject;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -36,10 +36,12 @@ class McpDoor {
     private static final String MARKDOWN = "text/markdown";
     private static final McpMessage.Implementation US =
             new McpMessage.Implementation("millrace", "Millrace", version());
-    private static final Map<String, Map<String, Object>> CAPABILITIES =
-            Map.of("tools", Map.of(), "resources", Map.of());
-    private static final Map<String, Map<String, Object>> WITH_EXTENSIONS =
-            Map.of("tools", Map.of(), "resources", Map.of(), "extensions", Map.of(McpRequest.TASKS, Map.of()));
+    private static final JsonObject CAPABILITIES =
+            JsonObject.of(Map.of("tools", JsonObject.empty(), "resources", JsonObject.empty()));
+    private static final JsonObject WITH_EXTENSIONS = JsonObject.builder()
+            .putAll(CAPABILITIES)
+            .put("extensions", Map.of(McpRequest.TASKS, JsonObject.empty()))
+            .build();
     private static final String INSTRUCTIONS =
             "Each tool is an agent that does what it is told in plain words, and may take minutes. What comes back names"
                     + " its task (_meta millrace/taskId). The resources are what agents remember.";
@@ -96,8 +98,8 @@ class McpDoor {
                 COMPLETE, McpRequest.supported(), WITH_EXTENSIONS, INSTRUCTIONS, FRESH_MS, PRIVATE, us());
     }
 
-    private static Map<String, Object> us() {
-        return Map.of("io.modelcontextprotocol/serverInfo", US);
+    private static McpMessage.Meta us() {
+        return new McpMessage.Meta(US, null);
     }
 
     private static @Nullable String complete(boolean stateless) {
@@ -112,7 +114,7 @@ class McpDoor {
         return stateless ? PRIVATE : null;
     }
 
-    private static @Nullable Map<String, Object> meta(boolean stateless) {
+    private static McpMessage.@Nullable Meta meta(boolean stateless) {
         return stateless ? us() : null;
     }
 
@@ -128,26 +130,28 @@ class McpDoor {
         return agents.by(EXPOSED, name).isPresent();
     }
 
-    private static Map<String, Object> schema() {
-        Map<String, Object> properties = new LinkedHashMap<>();
-        properties.put(McpCalls.TEXT, text("What the agent is to do, in plain words, or the answer to its question."));
-        properties.put(
-                McpCalls.TASK_ID,
-                text("A task that asked something, or has ended: it goes on with the text. Absent = a new task."));
-        properties.put(McpCalls.SESSION_ID, text("The conversation of a new task. Absent = one of its own."));
-        return Map.of(
-                "type",
-                "object",
-                "properties",
-                properties,
-                "required",
-                List.of(McpCalls.TEXT),
-                "additionalProperties",
-                false);
+    private static JsonObject schema() {
+        JsonObject properties = JsonObject.builder()
+                .put(McpCalls.TEXT, text("What the agent is to do, in plain words, or the answer to its question."))
+                .put(
+                        McpCalls.TASK_ID,
+                        text(
+                                "A task that asked something, or has ended: it goes on with the text. Absent = a new task."))
+                .put(McpCalls.SESSION_ID, text("The conversation of a new task. Absent = one of its own."))
+                .build();
+        return JsonObject.builder()
+                .put("type", "object")
+                .put("properties", properties)
+                .put("required", List.of(McpCalls.TEXT))
+                .put("additionalProperties", false)
+                .build();
     }
 
-    private static Map<String, Object> text(String description) {
-        return Map.of("type", "string", "description", description);
+    private static JsonObject text(String description) {
+        return JsonObject.builder()
+                .put("type", "string")
+                .put("description", description)
+                .build();
     }
 
     private McpMessage.Resources resources(McpRequest request, String namespace)

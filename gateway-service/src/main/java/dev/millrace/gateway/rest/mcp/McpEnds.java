@@ -9,8 +9,6 @@ import java.util.stream.Collectors;
 
 /** What the end of a turn is to an MCP client: the result of a call, or questions to the client's user. */
 final class McpEnds {
-    private static final String TASK = "millrace/taskId";
-
     private McpEnds() {}
 
     /**
@@ -60,7 +58,7 @@ final class McpEnds {
         };
     }
 
-    static Map<String, Object> meta(String taskId) {
-        return Map.of(TASK, taskId);
+    static McpMessage.Meta meta(String taskId) {
+        return new McpMessage.Meta(null, taskId);
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.gateway.rest.mcp;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.schemas.JsonObject;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +31,27 @@ sealed interface McpMessage {
     /** What a method answers. Members that only the stateless protocol has are {@code null} in the other one. */
     sealed interface Result {}
 
+    /**
+     * What a result says beside what its method prescribes.
+     *
+     * @param serverInfo who answers; only the stateless protocol asks for it with every result
+     * @param taskId the task that worked on a call
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Meta(
+            @JsonProperty("io.modelcontextprotocol/serverInfo") @Nullable
+            Implementation serverInfo,
+
+            @JsonProperty("millrace/taskId") @Nullable String taskId) {}
+
     /** Nothing but that it was done. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Done(
             @Nullable String resultType,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta) implements Result {}
+            @JsonProperty("_meta") @Nullable Meta meta) implements Result {}
 
     /** Who is here, to one who shakes hands. */
-    record Initialized(
-            String protocolVersion,
-            Map<String, Map<String, Object>> capabilities,
-            Implementation serverInfo,
-            String instructions)
+    record Initialized(String protocolVersion, JsonObject capabilities, Implementation serverInfo, String instructions)
             implements Result {}
 
     record Implementation(String name, String title, String version) {}
@@ -50,11 +60,11 @@ sealed interface McpMessage {
     record Discovered(
             String resultType,
             List<String> supportedVersions,
-            Map<String, Map<String, Object>> capabilities,
+            JsonObject capabilities,
             String instructions,
             long ttlMs,
             String cacheScope,
-            @JsonProperty("_meta") Map<String, Object> meta)
+            @JsonProperty("_meta") Meta meta)
             implements Result {}
 
     /** The tools. */
@@ -64,7 +74,7 @@ sealed interface McpMessage {
             @Nullable Long ttlMs,
             @Nullable String cacheScope,
             List<Tool> tools,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            @JsonProperty("_meta") @Nullable Meta meta)
             implements Result {}
 
     /** An agent. */
@@ -78,7 +88,7 @@ sealed interface McpMessage {
             @Nullable String cacheScope,
             List<Resource> resources,
             @Nullable String nextCursor,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            @JsonProperty("_meta") @Nullable Meta meta)
             implements Result {}
 
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -91,7 +101,7 @@ sealed interface McpMessage {
             @Nullable Long ttlMs,
             @Nullable String cacheScope,
             List<Object> resourceTemplates,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            @JsonProperty("_meta") @Nullable Meta meta)
             implements Result {}
 
     /** A document of memory. */
@@ -101,7 +111,7 @@ sealed interface McpMessage {
             @Nullable Long ttlMs,
             @Nullable String cacheScope,
             List<Content> contents,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            @JsonProperty("_meta") @Nullable Meta meta)
             implements Result {}
 
     record Content(String uri, String mimeType, String text) {}
@@ -112,8 +122,7 @@ sealed interface McpMessage {
             @Nullable String resultType,
             List<Text> content,
             boolean isError,
-            @JsonProperty("_meta") Map<String, Object> meta)
-            implements Result {}
+            @JsonProperty("_meta") Meta meta) implements Result {}
 
     record Text(String type, String text) {
         Text(String text) {
@@ -126,7 +135,7 @@ sealed interface McpMessage {
             String resultType,
             Map<String, InputRequest> inputRequests,
             String requestState,
-            @JsonProperty("_meta") Map<String, Object> meta)
+            @JsonProperty("_meta") Meta meta)
             implements Result {}
 
     /**
@@ -153,7 +162,7 @@ sealed interface McpMessage {
             long pollIntervalMs,
             @Nullable Called result,
             @Nullable Map<String, InputRequest> inputRequests,
-            @JsonProperty("_meta") @Nullable Map<String, Object> meta)
+            @JsonProperty("_meta") @Nullable Meta meta)
             implements Result {}
 
     /** How a task stands, in the words of the wire. */

@@ -20,6 +20,7 @@ import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import jakarta.inject.Inject;
@@ -196,7 +197,7 @@ public class ForkResource {
     }
 
     /** What agent-service says of a fork: how it starts. */
-    private record Start(int priority, Map<String, @Nullable Object> payload) {}
+    private record Start(int priority, JsonObject payload) {}
 
     private static Fork checked(Fork wanted) {
         BodyReader.text("fromEvent", wanted.fromEvent(), Ids.MAX_LENGTH);

@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.tasks;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
@@ -34,7 +35,6 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,6 +58,23 @@ public class SessionRoutesResource {
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int UNAVAILABLE = 503;
+
+    /** A session; times in Unix milliseconds. */
+    private record PlainSession(String id, @Nullable String title, long createdAt, long updatedAt) {}
+
+    /** What was said in one. */
+    private record PlainMessage(String id, String role, String content, long timestamp) {}
+
+    /** What was stopped; {@code stoppedBackgroundTasks}: {@code null} = none. */
+    private record Interrupted(
+            boolean success,
+            boolean interrupted,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            Integer stoppedBackgroundTasks) {}
+
+    /** That something was said. */
+    private record Prompted(boolean success, String sessionId, String message) {}
 
     private final SessionControls sessions;
     private final TaskIntake intake;
@@ -187,13 +204,10 @@ public class SessionRoutesResource {
             return unknown();
         }
         SessionControls.Interruption stopped = sessions.interrupt(name);
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("success", true);
-        json.put("interrupted", !stopped.taskIds().isEmpty());
-        if (stopped.children() > 0) {
-            json.put("stoppedBackgroundTasks", stopped.children());
-        }
-        return answer(OK, json);
+        return answer(
+                OK,
+                new Interrupted(
+                        true, !stopped.taskIds().isEmpty(), stopped.children() > 0 ? stopped.children() : null));
     }
 
     @POST
@@ -231,11 +245,7 @@ public class SessionRoutesResource {
             return unknown();
         }
         sessions.prompt(name, content, headers);
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("success", true);
-        json.put("sessionId", sessionId);
-        json.put("message", SessionControls.STARTED);
-        return answer(OK, json);
+        return answer(OK, new Prompted(true, sessionId, SessionControls.STARTED));
     }
 
     /** An object, an empty one if there is no body. */
@@ -249,22 +259,12 @@ public class SessionRoutesResource {
         }
     }
 
-    private static Map<String, @Nullable Object> plain(Session session) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("id", session.sessionId());
-        json.put("title", session.title());
-        json.put("createdAt", session.createdAt());
-        json.put("updatedAt", session.updatedAt());
-        return json;
+    private static PlainSession plain(Session session) {
+        return new PlainSession(session.sessionId(), session.title(), session.createdAt(), session.updatedAt());
     }
 
-    private static Map<String, Object> plain(Session.Message message) {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("id", message.id());
-        json.put("role", message.role());
-        json.put("content", message.content());
-        json.put("timestamp", message.timestamp());
-        return json;
+    private static PlainMessage plain(Session.Message message) {
+        return new PlainMessage(message.id(), message.role(), message.content(), message.timestamp());
     }
 
     private static Response unsupported() {
