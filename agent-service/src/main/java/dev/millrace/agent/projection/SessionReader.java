@@ -206,8 +206,7 @@ final class SessionReader {
             // what is given on has been said already
             case Payload.MessageReceived message
             when message.thread() != null && message.thread().spokenIn() != null -> null;
-            case Payload.MessageReceived message -> message.said();
-            case Payload.TaskInput input -> input.text();
+            case Payload.TaskInput input -> input.said();
             case Payload.TaskResumed resumed -> resumed.newInput();
             case Payload.NeedMoreInfo asked -> asked.question();
             case Payload.TaskCompleted completed -> completed.result().response();

@@ -252,7 +252,7 @@ record TaskRow(
         return new Origin(
                 event.sessionId(),
                 or(input == null ? null : input.taskType(), "general"),
-                cut(or(input == null ? null : input.text(), "")),
+                cut(or(input == null ? null : input.said(), "")),
                 event.source(),
                 event.effectivePriority(),
                 happened,

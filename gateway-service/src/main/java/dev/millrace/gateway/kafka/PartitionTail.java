@@ -91,7 +91,7 @@ final class PartitionTail {
 
     /** What fails for a reason of ours costs this record, not those after it. */
     private static void tell(ConsumerRecord<byte[], byte[]> consumed, List<Feed> listening) {
-        if (!JournalFilter.isShown(consumed.headers())) {
+        if (listening.isEmpty() || !JournalFilter.isShown(consumed.headers())) {
             return;
         }
         try {

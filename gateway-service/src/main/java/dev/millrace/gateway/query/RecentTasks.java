@@ -4,6 +4,7 @@ import dev.millrace.api.Task;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.time.Clock;
 import java.time.Duration;
@@ -107,18 +108,15 @@ public final class RecentTasks {
 
     /** The same event without what {@link #view} does not tell: a few hundred bytes, however large it was. */
     public static Event outline(Event event) {
-        Map<String, String> payload = new LinkedHashMap<>();
-        keep(payload, "text", cut(event.text("text"), Task.MAX_INPUT));
-        keep(payload, "taskType", cut(event.text("taskType"), Ids.MAX_LENGTH));
-        String callbackUrl = event.text("callbackUrl");
-        keep(payload, "callbackUrl", callbackUrl != null && callbackUrl.length() <= MAX_URL ? callbackUrl : null);
-        return event.toBuilder().payload(payload).tracestate(null).build();
-    }
-
-    private static void keep(Map<String, String> payload, String field, @Nullable String text) {
-        if (text != null) {
-            payload.put(field, text);
+        JsonObject.Builder payload = JsonObject.builder();
+        if (event.payload() instanceof Payload.TaskInput input) {
+            String callbackUrl = input.callbackUrl();
+            payload.putIfPresent("text", cut(input.said(), Task.MAX_INPUT))
+                    .putIfPresent("taskType", cut(input.taskType(), Ids.MAX_LENGTH))
+                    .putIfPresent(
+                            "callbackUrl", callbackUrl != null && callbackUrl.length() <= MAX_URL ? callbackUrl : null);
         }
+        return event.toBuilder().payload(payload.build()).tracestate(null).build();
     }
 
     private static @Nullable String cut(@Nullable String text, int most) {
@@ -146,8 +144,9 @@ public final class RecentTasks {
 
     /** A task as agent-service would show it, in the state {@code accepted}: nothing more is known of it yet. */
     public static Task.Details view(Event event, int partition) {
-        String text = event.text("text");
-        String taskType = event.text("taskType");
+        Payload.TaskInput input = event.payload() instanceof Payload.TaskInput given ? given : null;
+        String text = input == null ? null : input.said();
+        String taskType = input == null ? null : input.taskType();
         long createdAt = event.timestamp().toEpochMilli();
         Task task = new Task(
                 event.id(),
@@ -170,7 +169,7 @@ public final class RecentTasks {
                 new Task.Usage(0, 0),
                 Task.WaitingFor.of("admission", createdAt),
                 null,
-                event.text("callbackUrl"),
+                input == null ? null : input.callbackUrl(),
                 0,
                 partition,
                 null,
