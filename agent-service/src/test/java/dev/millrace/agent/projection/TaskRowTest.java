@@ -64,6 +64,15 @@ class TaskRowTest {
     }
 
     @Test
+    void shouldShowWhatWasSaidUnderItsOtherName() {
+        Event message = Histories.startedBy("m1").events().getFirst().toBuilder()
+                .payload(Map.of("content", "Hello"))
+                .build();
+
+        assertThat(view(List.of(message)).inputText()).isEqualTo("Hello");
+    }
+
+    @Test
     @DisplayName("F-098: what the reflection came to is on the task, until it is at work again")
     void shouldTellWhatTheReflectionCameTo() {
         // given

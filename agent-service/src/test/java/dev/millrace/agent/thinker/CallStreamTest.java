@@ -8,6 +8,7 @@ import dev.millrace.llm.ModelDelta;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -215,6 +216,28 @@ class CallStreamTest {
         assertThat(said(drain(cancelled)))
                 .containsExactly(
                         "stream.start 1/0 general", "stream.error 1/1 cancelled nobody waits for this reply any more");
+    }
+
+    @Test
+    void shouldTellTheEndOfEveryKindOfReply() {
+        // given
+        Map<KnownEventType, Payload> replies = Map.of(
+                KnownEventType.NEED_MORE_INFO,
+                new Payload.NeedMoreInfo(
+                        "t/1/0", "Which?", null, null, null, null, List.of(), "m", "stop", null, List.of(), null, null,
+                        null, null, null),
+                KnownEventType.CONTEXT_COMPACTED,
+                new Payload.ContextCompacted("t/1/0", "So far.", null, null, "m", "stop", null, null, List.of(), null));
+
+        replies.forEach((type, payload) -> {
+            // when
+            CallStream stream = stream(0);
+            stream.onAttempt(1);
+            stream.ended(Event.root("r", type, NOW).payload(payload).build());
+
+            // then
+            assertThat(said(drain(stream))).containsExactly("stream.start 1/0 general", "stream.completed 1/1 m stop");
+        });
     }
 
     @Test

@@ -118,6 +118,7 @@ class EventStreamsIT {
             piece("c1", StreamType.START, 1, 0, Map.of(), now);
             piece("c1", StreamType.RESTART, 101, 0, Map.of("reason", "takeover"), now);
             piece("c1", StreamType.TEXT, 1, 1, Map.of("delta", "from beyond the grave"), now);
+            piece("c1", StreamType.TEXT, 101, 1, Map.of("text", "of a stranger, who does not know the schema"), now);
             piece("c1", StreamType.TEXT, 101, 1, Map.of("delta", "alive"), now);
 
             // then

@@ -91,6 +91,22 @@ class RecentTasksTest {
     }
 
     @Test
+    void shouldShowWhatWasSaidUnderItsOtherName() {
+        // given
+        RecentTasks recent = new RecentTasks(2, clock);
+        Event message =
+                task("a").toBuilder().payload(Map.of("content", "Hello")).build();
+
+        // when
+        recent.add(message);
+
+        // then
+        assertThat(RecentTasks.view(message, 0).task().inputText()).isEqualTo("Hello");
+        assertThat(RecentTasks.view(recent.find("default", "a").orElseThrow(), 0))
+                .isEqualTo(RecentTasks.view(message, 0));
+    }
+
+    @Test
     void shouldForgetTheOldestWhenTheyTakeTooMuchMemory() {
         // given
         RecentTasks recent = new RecentTasks(1_000_000, clock);
