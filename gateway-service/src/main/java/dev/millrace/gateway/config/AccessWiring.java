@@ -11,6 +11,7 @@ import io.quarkus.runtime.configuration.ConfigurationException;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -27,9 +28,10 @@ class AccessWiring {
 
     private static final String KEY = "millrace.gateway.auth";
 
+    // before anything connects to brokers, which would complain of its own end
     @Produces
     @Singleton
-    @Startup
+    @Startup(Interceptor.Priority.APPLICATION)
     Login login(GatewayConfig config, Config all) {
         AuthMode mode = config.auth().orElse(AuthMode.NONE);
         return switch (mode) {

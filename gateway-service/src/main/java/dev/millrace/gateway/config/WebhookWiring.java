@@ -10,6 +10,7 @@ import io.quarkus.runtime.configuration.ConfigurationException;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,9 +26,10 @@ import java.util.function.Supplier;
 @Dependent
 class WebhookWiring {
 
+    // before anything connects to brokers, as the login
     @Produces
     @Singleton
-    @Startup
+    @Startup(Interceptor.Priority.APPLICATION)
     WebhookSources webhookSources(GatewayConfig config) {
         Map<String, WebhookSource> sources = new HashMap<>();
         config.webhooks().forEach((name, webhook) -> {
