@@ -77,84 +77,67 @@ final class SessionMessages {
     List<JsonObject> of(Heard heard) {
         Event event = heard.event();
         if (event.payload() instanceof Payload.LiveText piece) {
-            return List.of(flat(event.type().wireName(), event, live(event, piece)));
+            return List.of(live(event, piece));
         }
-        JsonObject fact = JsonObject.builder()
+        String type = event.type().wireName();
+        JsonObject.Builder fact = begin(type, event)
                 .put("eventId", event.id())
                 .put("source", event.source())
                 .putIfPresent("parentEventId", event.parentEventId())
-                .putAll(event.fields())
-                .build();
+                .putAll(event.fields());
         List<JsonObject> messages = new ArrayList<>();
-        messages.add(flat(event.type().wireName(), event, fact));
-        switch (event.payload()) {
-            case Payload.ToolCallCompleted completed ->
-                messages.add(flat(
-                        TOOL_RESULT,
-                        event,
-                        toolResult(completed.callId(), completed.toolName(), true)
-                                .put("result", completed.result())
-                                .build()));
-            case Payload.ToolCallFailed failed ->
-                messages.add(flat(
-                        TOOL_RESULT,
-                        event,
-                        toolResult(failed.callId(), failed.toolName(), false)
+        messages.add(own(type, fact));
+        JsonObject.Builder more =
+                switch (event.payload()) {
+                    case Payload.ToolCallCompleted completed ->
+                        begin(TOOL_RESULT, event)
+                                .put("callId", completed.callId())
+                                .put("toolName", completed.toolName())
+                                .put("success", true)
+                                .put("result", completed.result());
+                    case Payload.ToolCallFailed failed ->
+                        begin(TOOL_RESULT, event)
+                                .put("callId", failed.callId())
+                                .put("toolName", failed.toolName())
+                                .put("success", false)
                                 .put("error", failed.error())
-                                .put("code", failed.code())
-                                .build()));
-            case Payload.TaskCompleted completed ->
-                messages.add(flat(
-                        QUERY_COMPLETED,
-                        event,
-                        JsonObject.builder()
+                                .put("code", failed.code());
+                    case Payload.TaskCompleted completed ->
+                        begin(QUERY_COMPLETED, event)
                                 .put("state", "completed")
                                 .put("response", completed.result().response())
-                                .put("usage", event.fields().get("usage"))
-                                .build()));
-            case Payload.TaskFailed failed ->
-                messages.add(flat(
-                        QUERY_COMPLETED,
-                        event,
-                        JsonObject.builder()
+                                .put("usage", event.fields().get("usage"));
+                    case Payload.TaskFailed failed ->
+                        begin(QUERY_COMPLETED, event)
                                 .put("state", "failed")
                                 .put("error", failed.error())
-                                .put("code", failed.code())
-                                .build()));
-            case Payload.TaskCancelled cancelled ->
-                messages.add(flat(
-                        QUERY_COMPLETED,
-                        event,
-                        JsonObject.builder()
+                                .put("code", failed.code());
+                    case Payload.TaskCancelled cancelled ->
+                        begin(QUERY_COMPLETED, event)
                                 .put("state", "cancelled")
                                 .put("error", cancelled.reason())
-                                .putIfPresent("response", cancelled.response())
-                                .build()));
-            default -> {}
+                                .putIfPresent("response", cancelled.response());
+                    default -> null;
+                };
+        if (more != null) {
+            messages.add(more.build());
         }
         return messages;
     }
 
-    private static JsonObject.Builder toolResult(String callId, @Nullable String toolName, boolean success) {
-        return JsonObject.builder()
-                .put("callId", callId)
-                .put("toolName", toolName)
-                .put("success", success);
-    }
-
     private JsonObject live(Event event, Payload.LiveText piece) {
-        JsonObject.Builder fields = JsonObject.builder().putAll(event.fields());
         String type = event.type().wireName();
+        JsonObject.Builder message = begin(type, event).putAll(event.fields());
         switch (piece) {
             case Payload.StreamStart start -> calls.put(piece.callId(), new Said(piece.attempt()));
             case Payload.StreamRestart restart -> calls.put(piece.callId(), new Said(piece.attempt()));
-            case Payload.StreamDelta more -> fields.putIfPresent("content", whole(type, piece, more.delta()));
+            case Payload.StreamDelta more -> message.putIfPresent("content", whole(type, piece, more.delta()));
             case Payload.StreamToolCall more ->
-                fields.putIfPresent("arguments", whole(type + more.index(), piece, more.delta()));
+                message.putIfPresent("arguments", whole(type + more.index(), piece, more.delta()));
             case Payload.StreamCompleted completed -> calls.remove(piece.callId());
             case Payload.StreamError error -> calls.remove(piece.callId());
         }
-        return fields.build();
+        return own(type, message);
     }
 
     /** All of this text so far; {@code null} = it is not known. */
@@ -163,16 +146,16 @@ final class SessionMessages {
         return said == null ? null : said.with(text, piece, delta);
     }
 
-    /** The type and the session are those of the event, whatever its payload says. */
-    private JsonObject flat(String type, Event event, JsonObject properties) {
+    private JsonObject.Builder begin(String type, Event event) {
         return JsonObject.builder()
                 .put("type", type)
                 .put("sessionId", sessionId)
                 .put("timestamp", event.timestamp().toEpochMilli())
-                .putIfPresent("taskId", event.taskId())
-                .putAll(properties)
-                .put("type", type)
-                .put("sessionId", sessionId)
-                .build();
+                .putIfPresent("taskId", event.taskId());
+    }
+
+    /** The type and the session are those of the event, whatever its payload says. */
+    private JsonObject own(String type, JsonObject.Builder message) {
+        return message.put("type", type).put("sessionId", sessionId).build();
     }
 }
