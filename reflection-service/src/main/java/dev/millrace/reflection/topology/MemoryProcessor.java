@@ -122,7 +122,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
             }
         });
         forget();
-        commits.awaited(); // whatever comes here, a tool call, an editor or a reflection goes on with what it led to
+        if (isOfReflections()) {
+            commits.sent(); // tasks do not wait for these, and a model call is being made already
+        } else {
+            commits.awaited(); // a tool call or an editor goes on with what came of it
+        }
     }
 
     private void receive(Record<byte[], byte[]> incoming) throws MalformedEventException, RejectedRecordException {
@@ -180,7 +184,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     private void take(Event event, long receivedMs) throws MalformedEventException, RejectedRecordException {
         Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
-        boolean ofReflections = sender.origin().topic().equals(settings.topics().reflectionRequests());
+        boolean ofReflections = isOfReflections();
         if (ofReflections && event.type() == KnownEventType.TASKS_FORGOTTEN) {
             forgetting.take(event, now);
         } else if (ofReflections && event.type() == KnownEventType.REFLECTION_REQUESTED) {
@@ -234,6 +238,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private NamespaceDocuments memoryOf(String namespace) {
         return new NamespaceDocuments(
                 documents, new NamespaceDocuments.Publication(sender, settings), namespace, forgetting);
+    }
+
+    /** Whether the record that is being taken is of reflections, and none of tools or editors. */
+    private boolean isOfReflections() {
+        return sender.origin().topic().equals(settings.topics().reflectionRequests());
     }
 
     private boolean isHome(Event event) {
