@@ -144,18 +144,19 @@ public final class StreamsTranscripts implements Transcripts {
      */
     private static int add(
             ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to, Shown shown) {
-        int found = 0;
-        try (KeyValueIterator<String, TranscriptEntry> range =
-                transcripts.range(TaskStores.transcriptKey(taskKey, from), TaskStores.transcriptKey(taskKey, to - 1))) {
-            while (range.hasNext()) {
-                TranscriptEntry entry = range.next().value;
-                found++;
-                if (!(entry instanceof TranscriptEntry.Summary)) {
-                    shown.add(entry);
-                }
+        List<TranscriptEntry> found = new ArrayList<>();
+        // From its end to its beginning: an iterator reads one row too many, and behind the newest transcript are the
+        // deleted rows of calls that have ended, thousands of them, all of which RocksDB reads to find the next one.
+        try (KeyValueIterator<String, TranscriptEntry> range = transcripts.reverseRange(
+                TaskStores.transcriptKey(taskKey, from), TaskStores.transcriptKey(taskKey, to - 1))) {
+            range.forEachRemaining(row -> found.add(row.value));
+        }
+        for (TranscriptEntry entry : found.reversed()) {
+            if (!(entry instanceof TranscriptEntry.Summary)) {
+                shown.add(entry);
             }
         }
-        return found;
+        return found.size();
     }
 
     /** Who has said this part, if it was another participant of the session; {@code null} = it was not. */

@@ -10,11 +10,13 @@ import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
@@ -34,8 +36,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What it costs to read the transcript for a model call out of its store, which is RocksDB and has the transcripts of
- * {@value #OTHERS} other tasks as well.
+ * What it costs to read the transcript of the newest task for a model call out of its store, which is RocksDB and has
+ * the transcripts of {@value #OTHERS} other tasks as well.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -49,6 +51,10 @@ public class TranscriptBenchmark {
     @Param({"10", "100"})
     public int entries = 10;
 
+    /** Of how many calls that have ended RocksDB has the deletion: they stand behind the newest transcript. */
+    @Param({"0", "10000"})
+    public int ended = 0;
+
     private final Path folder = folder();
     private final TopologyTestDriver driver = new TopologyTestDriver(topology(), settings(folder));
     private final KeyValueStore<Bytes, byte[]> rows = driver.getKeyValueStore(TaskStores.ROWS);
@@ -58,11 +64,20 @@ public class TranscriptBenchmark {
     /** Fills the store, which is more than RocksDB keeps in memory before it writes a file. */
     @Setup
     public void setUp() {
+        for (int i = 0; i < OTHERS; i++) {
+            fill(Event.qualified(Event.DEFAULT_NAMESPACE, "0197" + i + UsualTask.TASK_ID), OTHER_ENTRIES);
+        }
+        rows.flush();
+        List<Bytes> calls = IntStream.range(0, ended)
+                .mapToObj(i -> Bytes.wrap(("l" + UsualTask.TASK_ID + '/' + i).getBytes(StandardCharsets.UTF_8)))
+                .toList();
+        calls.forEach(key -> rows.put(key, new byte[] {0}));
+        rows.flush();
+        calls.forEach(rows::delete);
+        rows.flush();
+        // the machine has not committed it yet, so it is in the cache
         call = callAfter(entries);
         fill(call.taskKey(), entries);
-        for (int i = 0; i < OTHERS; i++) {
-            fill(Event.qualified(Event.DEFAULT_NAMESPACE, "0198" + i + UsualTask.TASK_ID), OTHER_ENTRIES);
-        }
     }
 
     /** Closes it and takes it away. */
