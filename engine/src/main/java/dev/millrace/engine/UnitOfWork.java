@@ -17,6 +17,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.internals.CachedStateStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,6 +84,17 @@ public final class UnitOfWork {
         this.quarantine = Quarantine.of(context);
         this.rows = new Rows(rows);
         this.undone = undone;
+        leaveOutWhatNeverWas(rows);
+    }
+
+    /**
+     * Has the cache of Kafka Streams write no deletion of a row that the store does not have: half of what a task
+     * deletes was put since the last commit. It asks the store first if it has a listener, and only then.
+     */
+    private static void leaveOutWhatNeverWas(KeyValueStore<Bytes, byte[]> rows) {
+        if (rows instanceof CachedStateStore<?, ?> cached) {
+            cached.setFlushListener(row -> {}, false);
+        }
     }
 
     /** The rows; they can be read at any time, and written within a unit. */
