@@ -120,20 +120,13 @@ public final class StreamsTranscripts implements Transcripts {
         if (to <= from) {
             return parts;
         }
-        try (KeyValueIterator<String, Sessions.Told> before = history.reverseRange(
-                TaskStores.historyKey(conversation, 0), TaskStores.historyKey(conversation, from))) {
-            if (before.hasNext()) {
-                parts.add(before.next());
+        try (KeyValueIterator<String, Sessions.Told> range = history.reverseRange(
+                TaskStores.historyKey(conversation, 0), TaskStores.historyKey(conversation, to - 1))) {
+            while (range.hasNext() && (parts.isEmpty() || TaskStores.historyPosition(parts.getLast().key) > from)) {
+                parts.add(range.next());
             }
         }
-        if (to - from == 1) {
-            return parts;
-        }
-        try (KeyValueIterator<String, Sessions.Told> after = history.range(
-                TaskStores.historyKey(conversation, from + 1), TaskStores.historyKey(conversation, to - 1))) {
-            after.forEachRemaining(parts::add);
-        }
-        return parts;
+        return parts.reversed();
     }
 
     /**
