@@ -9,9 +9,7 @@ import org.apache.kafka.streams.processor.api.ProcessorContext;
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
  * anything before it. So where little is under way, there is a commit as soon as somebody waits for what was sent.
  * Where more is, results are gathered: a millisecond for each thing under way, up to the commit interval, and where
- * commits are slow for as long as one takes, so that half of the time goes into work. With much under way, and of what
- * nobody waits for, commits take an eighth of the time, unless they are so slow that this would be longer than {@value
- * #LONGEST_INTERVALS} intervals.
+ * commits are slow for as long as one takes, so that half of the time goes into work; with much under way, most of it.
  * For one stream thread.
  */
 public final class CommitTiming implements AutoCloseable {
@@ -195,12 +193,10 @@ public final class CommitTiming implements AutoCloseable {
         // a commit for each few records would take all of the time, and leave ever more of them waiting
         long atLeast = isSlow() ? Math.min((long) costMs, longest) : 0;
         long gathered = things <= LITTLE ? 0 : Math.max(Math.min(things, intervalMs), atLeast);
-        // for so long that one takes an eighth of the time
-        long mostly = Math.min((long) (TIMES_ITS_COST * costMs), longest);
-        long unawaited = sentMs + Math.max(intervalMs, mostly);
+        long unawaited = sentMs + Math.max(intervalMs, atLeast);
         // what nobody waits for goes with what somebody does, if that comes in time
         long due = awaited ? Math.min(awaitedMs + gathered, unawaited) : unawaited;
-        return things <= MUCH ? due : Math.max(due, backMs + mostly);
+        return things <= MUCH ? due : Math.max(due, backMs + Math.min((long) (TIMES_ITS_COST * costMs), longest));
     }
 
     private boolean isSlow() {

@@ -88,7 +88,7 @@ public final class UnitOfWork {
     }
 
     /**
-     * Has the cache of Kafka Streams write no deletion of a row that the store does not have: half of what a task
+     * Has the cache of Kafka Streams write no deletion of a row that the store does not have: most of what a task
      * deletes was put since the last commit. It asks the store first if it has a listener, and only then.
      */
     private static void leaveOutWhatNeverWas(KeyValueStore<Bytes, byte[]> rows) {
