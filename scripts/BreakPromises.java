@@ -45,13 +45,13 @@ public final class BreakPromises {
                     List.of("bench ReplicasIT", "standalone ProducersIT"),
                     List.of(
                             change(
-                                    KAFKA + "ProducerSettings.java",
-                                    "put(ProducerConfig.ACKS_CONFIG, \"all\")",
-                                    "put(ProducerConfig.ACKS_CONFIG, \"1\")"),
+                                    KAFKA + "ClientSettings.java",
+                                    "with(ProducerConfig.ACKS_CONFIG, \"all\")",
+                                    "with(ProducerConfig.ACKS_CONFIG, \"1\")"),
                             change(
-                                    KAFKA + "ProducerSettings.java",
-                                    "put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true)",
-                                    "put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, false)"))),
+                                    KAFKA + "ClientSettings.java",
+                                    "with(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true)",
+                                    "with(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, false)"))),
             new Break(
                     "accepted-early",
                     "the gateway answers before the brokers have",

@@ -119,7 +119,7 @@ final class BacklogWorkload implements Workload {
 
         Measured measure() throws InterruptedException, ExecutionException {
             TopicSetup.ensure(
-                    kafka.config(),
+                    kafka.settings(),
                     topics,
                     new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
                     PATIENCE);

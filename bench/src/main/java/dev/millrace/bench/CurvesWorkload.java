@@ -167,7 +167,7 @@ final class CurvesWorkload implements Workload {
     /** Adds to the tools of tool-service, since nobody is shown tools that are not served; returns when they are. */
     private static void publish(Fleet fleet, int tools) throws IOException, InterruptedException {
         try (ToolPublisher publisher =
-                new ToolPublisher(fleet.kafka().config(), fleet.topics(), Topics.BUILT_IN_TOOLSET)) {
+                new ToolPublisher(fleet.kafka().settings(), fleet.topics(), Topics.BUILT_IN_TOOLSET)) {
             publisher.publish(
                     IntStream.range(0, tools).mapToObj(CurvesWorkload::tool).toList(), name -> true);
         }

@@ -1,13 +1,13 @@
 package dev.millrace.bench;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -84,7 +84,7 @@ public final class FloorLoop {
                         "isolation.level", committed ? "read_committed" : "read_uncommitted", "fetch.max.wait.ms", 50))
                 .reader(next.keySet().toArray(String[]::new));
         KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                kafka.with(Map.of("linger.ms", 0)).config(), new ByteArraySerializer(), new ByteArraySerializer());
+                kafka.settings().with("linger.ms", 0).values(), new ByteArraySerializer(), new ByteArraySerializer());
         Thread.ofPlatform().name("forward").start(() -> {
             while (true) {
                 for (ConsumerRecord<byte[], byte[]> entry : consumer.poll(POLL)) {
@@ -105,18 +105,17 @@ public final class FloorLoop {
     }
 
     private static void streams(KafkaClients kafka, Kind kind, Path folder) {
-        Properties config = new Properties();
-        config.putAll(MachineStreams.config(
-                kafka.config(),
-                new MachineStreams.Settings("floor", new Topics(""), "floor", folder, 1, Duration.ofMillis(20))));
-        // nobody asks for commits here, as the task machine does, or has the poll end when one is due
-        config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20);
-        config.put(StreamsConfig.POLL_MS_CONFIG, 10);
+        ClientSettings config = MachineStreams.config(
+                        kafka.settings(),
+                        new MachineStreams.Settings("floor", new Topics(""), "floor", folder, 1, Duration.ofMillis(20)))
+                // nobody asks for commits here, as the task machine does, or has the poll end when one is due
+                .with(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 20)
+                .with(StreamsConfig.POLL_MS_CONFIG, 10);
         if (kind == Kind.STREAMS) {
-            config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.AT_LEAST_ONCE);
-            config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000);
-            // what is sent is seen at once, and not at the commit
-            config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+            config = config.with(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.AT_LEAST_ONCE)
+                    .with(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000)
+                    // what is sent is seen at once, and not at the commit
+                    .with(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         }
         Topology topology = new Topology();
         topology.addSource("in", new ByteArrayDeserializer(), new ByteArrayDeserializer(), IN, RESULTS);
@@ -128,7 +127,7 @@ public final class FloorLoop {
                 "loop");
         topology.addSink("requests", REQUESTS, new ByteArraySerializer(), new ByteArraySerializer(), "loop");
         topology.addSink("out", OUT, new ByteArraySerializer(), new ByteArraySerializer(), "loop");
-        new KafkaStreams(topology, new StreamsConfig(config)).start();
+        new KafkaStreams(topology, new StreamsConfig(config.values())).start();
     }
 
     /** Keeps the message, then what came of it. */

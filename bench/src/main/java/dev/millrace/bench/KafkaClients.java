@@ -1,5 +1,6 @@
 package dev.millrace.bench;
 
+import dev.millrace.kafka.ClientSettings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -26,41 +27,34 @@ import org.apache.kafka.common.serialization.StringSerializer;
 /**
  * A broker as its clients see it.
  *
- * @param config of every client, with the bootstrap servers
+ * @param settings of every client
  */
-public record KafkaClients(Map<String, Object> config) {
-
-    /** Copies the map. */
-    public KafkaClients {
-        config = Map.copyOf(config);
-    }
+public record KafkaClients(ClientSettings settings) {
 
     /** The one at this address. */
     public static KafkaClients at(String bootstrapServers) {
-        return new KafkaClients(Map.of("bootstrap.servers", bootstrapServers));
+        return new KafkaClients(ClientSettings.at(bootstrapServers));
     }
 
     /** The same with further settings. */
-    public KafkaClients with(Map<String, ?> settings) {
-        Map<String, Object> all = new HashMap<>(config);
-        all.putAll(settings);
-        return new KafkaClients(all);
+    public KafkaClients with(Map<String, ?> more) {
+        return new KafkaClients(settings.with(more));
     }
 
     /** A client to ask and change it by. */
     public Admin admin() {
-        return Admin.create(config);
+        return Admin.create(settings.values());
     }
 
     /** A client that sends. */
     public KafkaProducer<String, byte[]> producer() {
-        return new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+        return new KafkaProducer<>(settings.values(), new StringSerializer(), new ByteArraySerializer());
     }
 
     /** Reads topics of now, all partitions, from their beginning, in no group. */
     public KafkaConsumer<byte[], byte[]> reader(String... topics) {
         KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+                new KafkaConsumer<>(settings.values(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
         consumer.assign(Stream.of(topics)
                 .flatMap(topic -> consumer.partitionsFor(topic).stream())
                 .map(partition -> new TopicPartition(partition.topic(), partition.partition()))

@@ -187,7 +187,7 @@ final class LongWorkload implements Workload {
     private static Collection<List<Long>> results(Fleet fleet, List<String> tasks) {
         Map<String, List<Long>> results = new HashMap<>();
         tasks.forEach(task -> results.put(task, new ArrayList<>()));
-        new TopicLog(fleet.kafka().config(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
+        new TopicLog(fleet.kafka().settings(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
             if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
                 List<Long> times = results.get(Headers.text(entry, "ce_subject"));
                 if (times != null) {

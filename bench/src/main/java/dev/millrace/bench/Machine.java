@@ -46,7 +46,7 @@ final class Machine {
     static AgentRuntime start(KafkaClients kafka, Topics topics, Path folder, boolean lanePriority, Load load)
             throws InterruptedException {
         AgentRuntime runtime = new AgentRuntime(
-                kafka.config(),
+                kafka.settings(),
                 new AgentRuntime.Settings(
                         new TopicSettings(BacklogWorkload.PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
                         MachineLimits.DEFAULT,

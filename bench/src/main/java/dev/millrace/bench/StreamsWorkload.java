@@ -127,7 +127,7 @@ final class StreamsWorkload implements Workload {
             throws InterruptedException, ExecutionException, BrokerUnavailableException {
         Topics topics = new Topics(prefix);
         TopicSetup.ensure(
-                kafka.config(),
+                kafka.settings(),
                 topics,
                 new TopicSettings(BacklogWorkload.PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
                 PATIENCE);
@@ -144,7 +144,7 @@ final class StreamsWorkload implements Workload {
                         new DispatcherLimits(
                                 streams, 1, Duration.ofMinutes(5), Duration.ofMillis(500), Duration.ofSeconds(20))));
         MailboxBudget budget = new MailboxBudget(64L * MEBIBYTE);
-        Cluster cluster = new Cluster(kafka.config(), topics);
+        Cluster cluster = new Cluster(kafka.settings(), topics);
         ForgottenTopic forgotten = new ForgottenTopic(cluster);
         JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
         try (forgotten;

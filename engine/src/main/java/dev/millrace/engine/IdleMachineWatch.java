@@ -1,5 +1,6 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Backoff;
 import java.time.Duration;
 import java.util.Collection;
@@ -39,7 +40,7 @@ final class IdleMachineWatch {
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(10);
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private long lastLook;
     private boolean looked;
     private int wrong;
@@ -48,8 +49,8 @@ final class IdleMachineWatch {
     private int failures;
     private volatile @Nullable String complaint;
 
-    IdleMachineWatch(Map<String, Object> kafka) {
-        this.kafka = Map.copyOf(kafka);
+    IdleMachineWatch(ClientSettings kafka) {
+        this.kafka = kafka;
     }
 
     /**
@@ -107,7 +108,7 @@ final class IdleMachineWatch {
     /** What the brokers say about the clients of a machine that has no task; absent if they do not answer. */
     @Nullable
     Finding ask(String groupId, Set<String> clients) throws InterruptedException {
-        try (Admin admin = Admin.create(kafka)) {
+        try (Admin admin = Admin.create(kafka.values())) {
             StreamsGroupDescription group = describe(admin, groupId);
             Map<String, Integer> partitions = group == null ? Map.of() : partitions(admin, group);
             return judge(group, partitions, clients);

@@ -1,12 +1,11 @@
 package dev.millrace.engine;
 
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.PromptProducer;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.record.AbstractRecords;
@@ -32,9 +31,8 @@ public final class LaneProducer implements AutoCloseable {
      * @param kafka how to reach the brokers
      * @param clientId how they call it
      */
-    public LaneProducer(Map<String, Object> kafka, Topics topics, String clientId) {
-        this.producer = new PromptProducer<>(
-                ProducerSettings.prompt(kafka, clientId), new StringSerializer(), new ByteArraySerializer());
+    public LaneProducer(ClientSettings kafka, Topics topics, String clientId) {
+        this.producer = new PromptProducer<>(kafka.prompt(clientId), new StringSerializer(), new ByteArraySerializer());
         this.topics = topics;
     }
 

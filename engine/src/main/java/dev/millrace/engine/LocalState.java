@@ -1,12 +1,12 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.ClientSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.kafka.streams.processor.TaskId;
 
@@ -65,7 +65,7 @@ final class LocalState {
     }
 
     /** Of what it is a copy. */
-    Provenance provenance(Map<String, Object> kafka) {
+    Provenance provenance(ClientSettings kafka) {
         return new Provenance(kafka, applicationId, stateDir);
     }
 

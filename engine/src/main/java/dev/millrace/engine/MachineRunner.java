@@ -1,12 +1,12 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.kafka.TopicSetupException;
 import dev.millrace.schemas.Topics;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -33,7 +33,7 @@ public final class MachineRunner implements AutoCloseable {
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Installation installation;
     private final Steps steps;
     private final AtomicReference<@Nullable MachineStreams> machine = new AtomicReference<>();
@@ -77,7 +77,7 @@ public final class MachineRunner implements AutoCloseable {
      * @param kafka how to reach the brokers
      * @param name of its thread
      */
-    public MachineRunner(Map<String, Object> kafka, String name, Installation installation, Steps steps) {
+    public MachineRunner(ClientSettings kafka, String name, Installation installation, Steps steps) {
         this.kafka = kafka;
         this.installation = installation;
         this.steps = steps;

@@ -1,10 +1,9 @@
 package dev.millrace.engine;
 
-import dev.millrace.kafka.DeadLetterRedaction;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -106,14 +105,13 @@ public final class MachineStreams implements AutoCloseable {
      * Not started yet; {@code kafka} says how to reach the brokers, and whatever else is to be set beside
      * {@link #config}.
      */
-    public MachineStreams(Map<String, Object> kafka, Settings settings, Topology topology) {
+    public MachineStreams(ClientSettings kafka, Settings settings, Topology topology) {
         machine = settings.machine();
         group = settings.applicationId();
         localState = new LocalState(settings.stateDir(), settings.applicationId());
-        Map<String, Object> config = config(kafka, settings);
         quarantine = new Quarantine();
-        config.put(Quarantine.CONFIG, quarantine);
-        streams = new KafkaStreams(topology, new StreamsConfig(config));
+        ClientSettings config = config(kafka, settings).with(Quarantine.CONFIG, quarantine);
+        streams = new KafkaStreams(topology, new StreamsConfig(config.values()));
         streams.setStateListener((now, before) -> {
             runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
             LOGGER.atInfo()
@@ -125,42 +123,40 @@ public final class MachineStreams implements AutoCloseable {
     }
 
     /** The settings of Streams; visible to tests and to the README's claims. */
-    public static Map<String, Object> config(Map<String, Object> kafka, Settings settings) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(StreamsConfig.APPLICATION_ID_CONFIG, settings.applicationId());
-        config.put(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir().toString());
-        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads());
-        config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-        config.put(MACHINE_COMMIT_INTERVAL_MS, settings.commitInterval().toMillis());
-        // A net: CommitTiming asks for commits before that. Streams counts from its own last commit, not from those,
-        // and
-        // commits after each punctuation, so that a shorter one is a transaction in each of its turns with nothing to
-        // do.
-        config.put(
-                StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
-                Math.max(
-                        LEAST_COMMIT_INTERVAL.toMillis(),
-                        settings.commitInterval().toMillis() * CommitTiming.LONGEST_INTERVALS));
-        // what is due is looked for when the poll returns, and this one returns for it
-        config.put(StreamsConfig.InternalConfig.INTERNAL_CONSUMER_WRAPPER, CommittingConsumer.class);
-        // classic groups do not leave on close, so that a restart waits for the session to time out
-        config.put(StreamsConfig.GROUP_PROTOCOL_CONFIG, "streams");
-        config.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
-        // as the broker is set up
-        config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
-        // Nobody sees a record before the commit, and that does not wait for the linger. So a transaction goes in few
-        // requests, none of which meets the one before while its markers are being written.
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 100);
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
-        config.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES);
-        DeadLetterRedaction.intoProducer(config, StreamsConfig.PRODUCER_PREFIX);
-        config.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
-        config.putIfAbsent(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
-        config.put(MachineExceptionHandler.TOPICS, settings.topics());
-        config.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
-        config.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
-        config.put(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
-        return config;
+    public static ClientSettings config(ClientSettings kafka, Settings settings) {
+        Duration commitInterval = settings.commitInterval();
+        return kafka.with(StreamsConfig.APPLICATION_ID_CONFIG, settings.applicationId())
+                .with(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir().toString())
+                .with(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads())
+                .with(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2)
+                .with(MACHINE_COMMIT_INTERVAL_MS, commitInterval.toMillis())
+                // A net: CommitTiming asks for commits before that. Streams counts from its own last commit, not from
+                // those, and commits after each punctuation, so that a shorter one is a transaction in each of its
+                // turns with nothing to do.
+                .with(
+                        StreamsConfig.COMMIT_INTERVAL_MS_CONFIG,
+                        Math.max(
+                                LEAST_COMMIT_INTERVAL.toMillis(),
+                                commitInterval.toMillis() * CommitTiming.LONGEST_INTERVALS))
+                // what is due is looked for when the poll returns, and this one returns for it
+                .with(StreamsConfig.InternalConfig.INTERNAL_CONSUMER_WRAPPER, CommittingConsumer.class)
+                // classic groups do not leave on close, so that a restart waits for the session to time out
+                .with(StreamsConfig.GROUP_PROTOCOL_CONFIG, "streams")
+                .with(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true)
+                // as the broker is set up
+                .with(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1)
+                // Nobody sees a record before the commit, and that does not wait for the linger. So a transaction goes
+                // in few requests, none of which meets the one before while its markers are being written.
+                .with(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 100)
+                .with(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES)
+                .with(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES)
+                .redactingDeadLetters(StreamsConfig.PRODUCER_PREFIX)
+                .with(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest")
+                .withDefault(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS)
+                .with(MachineExceptionHandler.TOPICS, settings.topics())
+                .with(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class)
+                .with(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class)
+                .with(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class);
     }
 
     /** Begins to start and returns. Once. */

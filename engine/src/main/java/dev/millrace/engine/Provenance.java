@@ -2,6 +2,7 @@ package dev.millrace.engine;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -46,7 +47,7 @@ final class Provenance {
     /** The state of a task, as Streams calls its folder. */
     private static final Pattern TASK = Pattern.compile("\\d+_\\d+");
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final String applicationId;
     private final Path stateDir;
     private final Path file;
@@ -99,11 +100,9 @@ final class Provenance {
     }
 
     /** Connects when it is asked; {@code kafka} says how to reach the brokers. */
-    Provenance(Map<String, Object> kafka, String applicationId, Path stateDir) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        config.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        this.kafka = Map.copyOf(config);
+    Provenance(ClientSettings kafka, String applicationId, Path stateDir) {
+        this.kafka = kafka.with(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                .with(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS);
         this.applicationId = applicationId;
         this.stateDir = stateDir;
         this.file = stateDir.resolve(applicationId + ".origin.json");
@@ -118,7 +117,7 @@ final class Provenance {
      * @throws UncheckedIOException if the disk does not
      */
     Verdict beforeStart() throws InterruptedException {
-        try (Admin admin = Admin.create(kafka)) {
+        try (Admin admin = Admin.create(kafka.values())) {
             Origin found = found(admin);
             Optional<Origin> written = written();
             Verdict verdict = hasState() ? judge(written, found, file) : new Verdict.Fits();
@@ -144,7 +143,7 @@ final class Provenance {
             return new Verdict.Fits();
         }
         askedAtNanos = now;
-        try (Admin admin = Admin.create(kafka)) {
+        try (Admin admin = Admin.create(kafka.values())) {
             Set<String> used = used(admin);
             if (used.isEmpty()) {
                 return new Verdict.Fits(); // the brokers have forgotten the group, or do not know it yet

@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.ThreadMetadata;
@@ -119,7 +119,7 @@ class MachineRunnerIT {
 
         // and: a process that ended after it had looked, and before it had deleted anything
         assertThat(new LocalState(state.resolve("a"), group(here))
-                        .provenance(Map.of(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, broker.bootstrapServers()))
+                        .provenance(ClientSettings.at(broker.bootstrapServers()))
                         .beforeStart())
                 .isInstanceOf(Provenance.Verdict.Elsewhere.class);
         assertThat(origin(here)).contains("elsewhere");
@@ -192,7 +192,7 @@ class MachineRunnerIT {
     }
 
     private MachineRunner runner(TestBroker broker, Topics topics, String folder, String store) {
-        Map<String, Object> kafka = kafka(broker);
+        ClientSettings kafka = kafka(broker);
         MachineStreams.Settings settings = new MachineStreams.Settings(
                 "test machine", topics, group(topics), state.resolve(folder), 1, Duration.ofMillis(20));
         return new MachineRunner(
@@ -235,8 +235,8 @@ class MachineRunnerIT {
         return topics.prefix() + "machine";
     }
 
-    private static Map<String, Object> kafka(TestBroker broker) {
-        return Map.of("bootstrap.servers", broker.bootstrapServers());
+    private static ClientSettings kafka(TestBroker broker) {
+        return ClientSettings.at(broker.bootstrapServers());
     }
 
     private static Set<String> clients(MachineRunner runner) {

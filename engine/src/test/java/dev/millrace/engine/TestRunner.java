@@ -1,11 +1,11 @@
 package dev.millrace.engine;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.TestBroker;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.streams.Topology;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ final class TestRunner {
     /** One of this topology, which is made for each start of the machine; its state is in this folder. */
     static MachineRunner of(TestBroker broker, Topics topics, Path state, Supplier<Topology> topology) {
         // polls that are long, so that what must not wait for their end is told from what does
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers(), "poll.ms", 1_000);
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers()).with("poll.ms", 1_000);
         MachineStreams.Settings settings = new MachineStreams.Settings(
                 "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
         return new MachineRunner(

@@ -2,9 +2,7 @@ package dev.millrace.kafka;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AcknowledgedProducer implements AutoCloseable {
 
-    private final Map<String, Object> config;
+    private final ClientSettings config;
     private final Duration limit;
     private final ReentrantLock opening = new ReentrantLock();
     private volatile @Nullable Producer<String, byte[]> producer;
@@ -35,17 +33,15 @@ public final class AcknowledgedProducer implements AutoCloseable {
     /**
      * Connects to nothing yet.
      *
-     * @param settings {@link ProducerSettings#prompt} and what else is wanted
+     * @param settings {@link ClientSettings#prompt} and what else is wanted
      * @param limit how long {@link #send} takes at most
      */
-    public AcknowledgedProducer(Map<String, ?> settings, Duration limit) {
+    public AcknowledgedProducer(ClientSettings settings, Duration limit) {
         int millis = Math.clamp(limit.toMillis(), 1, Integer.MAX_VALUE);
-        Map<String, Object> ours = new HashMap<>(settings);
-        ours.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, millis);
-        ours.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
-        ours.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, millis);
-        ours.put(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
-        this.config = Map.copyOf(ours);
+        this.config = settings.with(ProducerConfig.MAX_BLOCK_MS_CONFIG, millis)
+                .with(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, millis)
+                .with(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, millis)
+                .with(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
         this.limit = limit;
     }
 
@@ -86,7 +82,7 @@ public final class AcknowledgedProducer implements AutoCloseable {
         try {
             open = producer;
             if (open == null) {
-                open = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+                open = new KafkaProducer<>(config.values(), new StringSerializer(), new ByteArraySerializer());
                 producer = open;
             }
             return open;

@@ -28,17 +28,14 @@ final class AskedTopicIdentity implements TopicIdentity {
     private static final int ANSWER_MS = 2_000;
     private static final ReentrantLock LOCK = new ReentrantLock();
     /** By how they are reached. Guarded by the lock. */
-    private static final Map<Map<String, Object>, Brokers> BROKERS = new HashMap<>();
+    private static final Map<ClientSettings, Brokers> BROKERS = new HashMap<>();
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final String topic;
     private @Nullable Brokers brokers;
 
-    AskedTopicIdentity(Map<String, ?> kafka, String topic) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-identity");
-        config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
-        this.kafka = Map.copyOf(config);
+    AskedTopicIdentity(ClientSettings kafka, String topic) {
+        this.kafka = kafka.as("millrace-identity").with(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
         this.topic = topic;
     }
 
@@ -121,7 +118,7 @@ final class AskedTopicIdentity implements TopicIdentity {
         if (joined == null) {
             LOCK.lock();
             try {
-                joined = BROKERS.computeIfAbsent(kafka, config -> new Brokers(Admin.create(config)));
+                joined = BROKERS.computeIfAbsent(kafka, config -> new Brokers(Admin.create(config.values())));
                 joined.topics.add(topic);
             } finally {
                 LOCK.unlock();

@@ -4,7 +4,6 @@ import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Redaction;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -21,13 +20,6 @@ import org.jspecify.annotations.Nullable;
 public final class DeadLetterRedaction implements ProducerInterceptor<Object, Object> {
 
     private Redaction redaction = Redaction.NONE;
-
-    /** Settings of a producer, or of Streams' producers, with this in them if they have a pattern; else as they are. */
-    public static void intoProducer(Map<String, Object> settings, String prefix) {
-        if (!Redaction.of(settings).isEmpty()) {
-            settings.put(prefix + ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, DeadLetterRedaction.class.getName());
-        }
-    }
 
     @Override
     public void configure(Map<String, ?> settings) {

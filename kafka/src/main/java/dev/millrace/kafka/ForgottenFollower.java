@@ -3,7 +3,6 @@ package dev.millrace.kafka;
 import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
@@ -22,7 +21,7 @@ public final class ForgottenFollower implements AutoCloseable {
      * @param kafka how to reach the brokers
      * @param client what brokers call its consumers, with their purpose
      */
-    public ForgottenFollower(Map<String, ?> kafka, Topics topics, String client) {
+    public ForgottenFollower(ClientSettings kafka, Topics topics, String client) {
         // what is gone is older than anything that could still be shown
         TopicLog log = new TopicLog(kafka, topics.forgotten(), client, TopicLog.WHAT_IS_LEFT);
         this.follower = new TopicFollower(log, new TopicFollower.Taker() {

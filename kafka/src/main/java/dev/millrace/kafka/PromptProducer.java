@@ -2,8 +2,6 @@ package dev.millrace.kafka;
 
 import dev.millrace.schemas.Backoff;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -45,13 +43,12 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * A producer that connects when it is used; {@code settings} are {@link ProducerSettings#prompt} and what else is
+     * A producer that connects when it is used; {@code settings} are {@link ClientSettings#prompt} and what else is
      * wanted.
      */
-    public PromptProducer(Map<String, ?> settings, Serializer<K> keys, Serializer<V> values) {
-        Map<String, Object> gathering = new HashMap<>(settings);
-        gathering.put(ProducerConfig.LINGER_MS_CONFIG, GATHERED_FOR.toMillis());
-        this.producer = new KafkaProducer<>(gathering, keys, values);
+    public PromptProducer(ClientSettings settings, Serializer<K> keys, Serializer<V> values) {
+        ClientSettings gathering = settings.with(ProducerConfig.LINGER_MS_CONFIG, GATHERED_FOR.toMillis());
+        this.producer = new KafkaProducer<>(gathering.values(), keys, values);
         this.rush = new Rush(System::nanoTime, GATHERED_FOR.toNanos(), FEW);
     }
 

@@ -26,7 +26,7 @@ public final class ToolPublisher implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
-    private final Map<String, ?> kafka;
+    private final ClientSettings kafka;
     private final String toolset;
     private final TopicLog log;
     private final TopicIdentity identity;
@@ -37,8 +37,8 @@ public final class ToolPublisher implements AutoCloseable {
      *
      * @param toolset whose tools it answers for
      */
-    public ToolPublisher(Map<String, ?> kafka, Topics topics, String toolset) {
-        this.kafka = Map.copyOf(kafka);
+    public ToolPublisher(ClientSettings kafka, Topics topics, String toolset) {
+        this.kafka = kafka;
         this.toolset = toolset;
         this.log = new TopicLog(kafka, topics.definitions(), "millrace-tools");
         this.identity = log.identity();
@@ -76,7 +76,7 @@ public final class ToolPublisher implements AutoCloseable {
                 .forEach(name -> changes.add(change(name, null)));
         if (!changes.isEmpty()) {
             try (AcknowledgedProducer producer =
-                    new AcknowledgedProducer(ProducerSettings.prompt(kafka, "millrace-tools-publish"), LIMIT)) {
+                    new AcknowledgedProducer(kafka.prompt("millrace-tools-publish"), LIMIT)) {
                 producer.send(changes);
             }
         }

@@ -1,7 +1,6 @@
 package dev.millrace.kafka;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -25,7 +24,7 @@ public interface TopicIdentity extends AutoCloseable {
     void close();
 
     /** Asks the brokers, by a client that all of this process share; {@code kafka} says how to reach them. */
-    static TopicIdentity of(Map<String, ?> kafka, String topic) {
+    static TopicIdentity of(ClientSettings kafka, String topic) {
         return new AskedTopicIdentity(kafka, topic);
     }
 }

@@ -1,7 +1,6 @@
 package dev.millrace.kafka;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,21 +29,23 @@ public final class TopicLog implements AutoCloseable {
     static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
 
     /** Setting of a consumer to whose reader what is left is better than nothing, where a place has been deleted. */
-    public static final Map<String, ?> WHAT_IS_LEFT = Map.of(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    public static final ClientSettings WHAT_IS_LEFT =
+            ClientSettings.NONE.with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
 
     /**
      * Setting of a consumer that reads what is there and then turns to another partition: the fetch at the end of the
      * first one would hold up that of the next until the broker answers it.
      */
-    public static final Map<String, ?> NO_MORE = Map.of(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 1);
+    public static final ClientSettings NO_MORE = ClientSettings.NONE.with(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 1);
 
     private static final Duration POLL = Duration.ofMillis(200);
     /** One record at a time is wanted, and what comes with it is thrown away. */
-    private static final Map<String, ?> ONE_RECORD = Map.of(
-            ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1, ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 128 * 1024);
+    private static final ClientSettings ONE_RECORD = ClientSettings.NONE
+            .with(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1)
+            .with(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 128 * 1024);
 
-    private final Map<String, ?> kafka;
-    private final Map<String, ?> config;
+    private final ClientSettings kafka;
+    private final ClientSettings config;
     private final String topic;
     private final String client;
     private final ReentrantLock lock = new ReentrantLock();
@@ -64,8 +65,8 @@ public final class TopicLog implements AutoCloseable {
     }
 
     /** Reads committed records. */
-    public TopicLog(Map<String, ?> kafka, String topic, String client) {
-        this(kafka, topic, client, Map.of());
+    public TopicLog(ClientSettings kafka, String topic, String client) {
+        this(kafka, topic, client, ClientSettings.NONE);
     }
 
     /**
@@ -75,34 +76,30 @@ public final class TopicLog implements AutoCloseable {
      * @param client what brokers call the consumers, with their purpose
      * @param more settings of every consumer
      */
-    public TopicLog(Map<String, ?> kafka, String topic, String client, Map<String, ?> more) {
-        this.kafka = Map.copyOf(kafka);
+    public TopicLog(ClientSettings kafka, String topic, String client, ClientSettings more) {
+        this.kafka = kafka;
         this.topic = topic;
         this.client = client;
-        Map<String, Object> ours = new HashMap<>(kafka);
-        ours.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        ours.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        ours.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-        // what to do about a place that is not there (any more) depends on who reads
-        ours.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        ours.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
-        ours.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) ANSWER_LIMIT.toMillis());
-        ours.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) ANSWER_LIMIT.toMillis());
-        ours.putAll(more);
-        this.config = Map.copyOf(ours);
+        this.config = kafka.with(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
+                .with(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false)
+                .with(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false)
+                // what to do about a place that is not there (any more) depends on who reads
+                .with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")
+                .with(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000)
+                .with(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) ANSWER_LIMIT.toMillis())
+                .with(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) ANSWER_LIMIT.toMillis())
+                .with(more);
     }
 
     /** A new consumer with nothing assigned; it connects when it is used. */
     public Consumer<byte[], byte[]> open(String purpose) {
-        return open(purpose, Map.of());
+        return open(purpose, ClientSettings.NONE);
     }
 
     /** The same with further settings. */
-    public Consumer<byte[], byte[]> open(String purpose, Map<String, ?> more) {
-        Map<String, Object> ours = new HashMap<>(config);
-        ours.putAll(more);
-        ours.put(ConsumerConfig.CLIENT_ID_CONFIG, client + '-' + purpose);
-        return new KafkaConsumer<>(ours, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    public Consumer<byte[], byte[]> open(String purpose, ClientSettings more) {
+        ClientSettings ours = config.with(more).as(client + '-' + purpose);
+        return new KafkaConsumer<>(ours.values(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /** Which topic it is. */

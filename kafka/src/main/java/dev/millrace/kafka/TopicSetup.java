@@ -94,13 +94,13 @@ public final class TopicSetup {
      * The same with an admin client of its own, which it closes: the whole call ends within {@code deadline} and a
      * second.
      *
-     * @param clientConfig what {@link Admin#create(Map)} takes, at least {@code bootstrap.servers}
+     * @param kafka how to reach the brokers
      * @throws TopicSetupException as above, and if no client can be made from this configuration
      */
-    public static void ensure(Map<String, ?> clientConfig, Topics topics, TopicSettings settings, Duration deadline) {
+    public static void ensure(ClientSettings kafka, Topics topics, TopicSettings settings, Duration deadline) {
         Admin admin;
         try {
-            admin = Admin.create(new HashMap<>(clientConfig));
+            admin = Admin.create(kafka.values());
         } catch (KafkaException e) {
             throw new TopicSetupException(
                     "The topics (prefix \"" + topics.prefix()

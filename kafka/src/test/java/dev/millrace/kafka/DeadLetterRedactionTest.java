@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.schemas.DeadLetters;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -40,13 +39,11 @@ class DeadLetterRedactionTest {
 
     @Test
     void shouldBeInNoProducerWithoutPatterns() {
-        Map<String, Object> without = new HashMap<>();
-        DeadLetterRedaction.intoProducer(without, "");
-        Map<String, Object> with = new HashMap<>(DIGITS);
-        DeadLetterRedaction.intoProducer(with, "producer.");
+        ClientSettings without = ClientSettings.NONE.redactingDeadLetters("");
+        ClientSettings with = ClientSettings.NONE.with(DIGITS).redactingDeadLetters("producer.");
 
-        assertThat(without).isEmpty();
-        assertThat(with)
+        assertThat(without.values()).isEmpty();
+        assertThat(with.values())
                 .containsEntry(
                         "producer." + ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, DeadLetterRedaction.class.getName());
     }

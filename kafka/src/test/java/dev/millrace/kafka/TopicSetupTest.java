@@ -8,8 +8,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
-import java.util.Map;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -51,7 +49,7 @@ class TopicSetupTest {
     @Test
     void shouldSayWhatIsWrongWithTheBootstrapServers() {
         // given
-        Map<String, Object> config = Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, "no port here");
+        ClientSettings config = ClientSettings.at("no port here");
 
         // then
         assertThatThrownBy(() -> TopicSetup.ensure(config, TOPICS, SETTINGS, Duration.ofSeconds(1)))
@@ -61,7 +59,7 @@ class TopicSetupTest {
     }
 
     private static void assertGivesUpInTime(int port) {
-        Map<String, Object> config = Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:" + port);
+        ClientSettings config = ClientSettings.at("127.0.0.1:" + port);
         long begin = System.nanoTime();
         assertThatThrownBy(() -> TopicSetup.ensure(config, TOPICS, SETTINGS, Duration.ofMillis(800)))
                 .isInstanceOf(TopicSetupException.class)

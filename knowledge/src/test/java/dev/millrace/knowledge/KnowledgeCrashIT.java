@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.KnowledgeView;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.knowledge.embed.RemoteEmbedder;
 import dev.millrace.knowledge.index.KnowledgeIndex;
@@ -221,8 +222,7 @@ class KnowledgeCrashIT {
     /** By document, how many keys of chunks have a value, among the committed records. */
     private Map<String, Integer> chunksOnTheTopic(Topics topics) {
         Map<String, Boolean> there = new HashMap<>();
-        try (TopicLog log =
-                new TopicLog(Map.of("bootstrap.servers", broker.bootstrapServers()), topics.knowledge(), "test")) {
+        try (TopicLog log = new TopicLog(ClientSettings.at(broker.bootstrapServers()), topics.knowledge(), "test")) {
             log.readAll(Duration.ofSeconds(60), taken -> {
                 String key = new String(taken.key(), StandardCharsets.UTF_8);
                 if (key.startsWith("chunk/")) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.api.KnowledgeView;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.knowledge.embed.EmbeddingException;
 import dev.millrace.knowledge.embed.RemoteEmbedder;
 import dev.millrace.knowledge.index.IndexQuestion;
@@ -166,8 +167,7 @@ class KnowledgeIT {
         Path file = folder.resolve("mill.md");
         Files.writeString(file, WHEEL);
         try (RequestWorker worker = RequestWorker.start(
-                WorkerSettings.of(
-                        Map.of("bootstrap.servers", broker.bootstrapServers()), topics, Topics.KNOWLEDGE_TOOLSET, 2),
+                WorkerSettings.of(ClientSettings.at(broker.bootstrapServers()), topics, Topics.KNOWLEDGE_TOOLSET, 2),
                 parts.tools,
                 parts.notices,
                 new SimpleMeterRegistry())) {
@@ -229,7 +229,7 @@ class KnowledgeIT {
                 false);
         byte[] key = MemoryDocument.key("acme", "facts/mill.md").getBytes(StandardCharsets.UTF_8);
         try (MemoryReader reader = new MemoryReader(
-                Map.of("bootstrap.servers", broker.bootstrapServers()), topics, new MemoryIngest(parts.ingest))) {
+                ClientSettings.at(broker.bootstrapServers()), topics, new MemoryIngest(parts.ingest))) {
             // when
             reader.start();
             broker.produce(new ProducerRecord<>(topics.memory(), key, document.toJson()));

@@ -1,6 +1,7 @@
 package dev.millrace.knowledge;
 
 import dev.millrace.http.guarded.GuardedHttp;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ForgottenFollower;
 import dev.millrace.knowledge.core.ChunkSettings;
 import dev.millrace.knowledge.embed.Embedder;
@@ -31,7 +32,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** The parts of the service on a broker, without its container. */
@@ -60,7 +60,7 @@ final class KnowledgeParts implements AutoCloseable {
     KnowledgeParts(String servers, Topics topics, Path folder, Embedder embedder, LanguageModel model)
             throws IOException {
         dispatcher = new ModelDispatcher(model, DispatcherLimits.DEFAULTS);
-        Map<String, Object> kafka = Map.of("bootstrap.servers", servers);
+        ClientSettings kafka = ClientSettings.at(servers);
         index = new KnowledgeIndex(folder.resolve("index"));
         follower = new KnowledgeFollower(kafka, topics, index);
         writer = new KnowledgeWriter(kafka, topics, String.valueOf(folder.getFileName()));

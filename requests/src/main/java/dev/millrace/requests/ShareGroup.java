@@ -55,11 +55,11 @@ final class ShareGroup implements AutoCloseable {
 
     ShareGroup(WorkerSettings settings) {
         this.settings = settings;
-        Map<String, Object> config = new HashMap<>(settings.kafka());
-        config.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        config.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000);
-        this.admin = Admin.create(config);
+        this.admin = Admin.create(settings.kafka()
+                .with(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                .with(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                .with(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000)
+                .values());
     }
 
     /**

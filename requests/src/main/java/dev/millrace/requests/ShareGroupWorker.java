@@ -1,13 +1,12 @@
 package dev.millrace.requests;
 
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.PromptProducer;
 import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.Topics;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -63,8 +62,9 @@ final class ShareGroupWorker implements RequestWorker {
         this.settings = settings;
         this.meters = new WorkerMeters(registry, settings.toolset());
         this.turns = new PollTurns(settings.maxConcurrent(), IDLE, System::nanoTime);
-        Map<String, Object> sending = ProducerSettings.prompt(settings.kafka(), settings.group() + "-replies");
-        sending.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
+        ClientSettings sending = settings.kafka()
+                .prompt(settings.group() + "-replies")
+                .with(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Topics.MAX_COPY_BYTES);
         this.outbox = new PromptProducer<>(sending, new ByteArraySerializer(), new ByteArraySerializer());
         this.group = new ShareGroup(settings);
         this.runner = new JobRunner(purpose.apply(outbox), meters);

@@ -1,9 +1,8 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.ClientSettings;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -47,7 +46,7 @@ final class Taker implements Runnable {
         this.pool = pool;
         this.seat = seat;
         this.consumer = new KafkaShareConsumer<>(
-                config(pool, seat.size()), new ByteArrayDeserializer(), new ByteArrayDeserializer());
+                config(pool, seat.size()).values(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
         this.watch = new StallWatch(consumer);
         consumer.setAcknowledgementCommitCallback((offsets, failure) -> {
             if (failure != null) {
@@ -227,18 +226,18 @@ final class Taker implements Runnable {
         }
     }
 
-    private static Map<String, Object> config(Pool pool, int size) {
-        Map<String, Object> config = new HashMap<>(pool.settings().kafka());
-        config.put(ConsumerConfig.GROUP_ID_CONFIG, pool.settings().group());
-        config.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, size);
-        // one that waits for its turn does not poll, and that is no reason to throw it out
-        config.put(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE);
-        config.put(ConsumerConfig.SHARE_ACKNOWLEDGEMENT_MODE_CONFIG, "explicit");
-        // the default mode takes whole batches of the producer, however many records are wanted
-        config.put(ConsumerConfig.SHARE_ACQUIRE_MODE_CONFIG, "record_limit");
-        // in this mode one broker at a time is asked, and the others wait until it has answered
-        config.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, pool.everyMemberHasAll() ? 500 : 50);
-        config.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000);
-        return config;
+    private static ClientSettings config(Pool pool, int size) {
+        WorkerSettings settings = pool.settings();
+        return settings.kafka()
+                .with(ConsumerConfig.GROUP_ID_CONFIG, settings.group())
+                .with(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, size)
+                // one that waits for its turn does not poll, and that is no reason to throw it out
+                .with(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE)
+                .with(ConsumerConfig.SHARE_ACKNOWLEDGEMENT_MODE_CONFIG, "explicit")
+                // the default mode takes whole batches of the producer, however many records are wanted
+                .with(ConsumerConfig.SHARE_ACQUIRE_MODE_CONFIG, "record_limit")
+                // in this mode one broker at a time is asked, and the others wait until it has answered
+                .with(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, pool.everyMemberHasAll() ? 500 : 50)
+                .with(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000);
     }
 }

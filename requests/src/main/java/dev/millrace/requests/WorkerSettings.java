@@ -1,13 +1,13 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
-import java.util.Map;
 
 /**
  * What a worker needs to know.
  *
- * @param kafka client properties, at least {@code bootstrap.servers}; security settings go here too
+ * @param kafka how to reach the brokers
  * @param topics where the installation's topics are
  * @param toolset whose request topic is served
  * @param group the share group: workers with the same one share the requests
@@ -19,7 +19,7 @@ import java.util.Map;
  * @param grace how long {@link RequestWorker#close} lets running jobs go on, zero or more
  */
 public record WorkerSettings(
-        Map<String, ?> kafka,
+        ClientSettings kafka,
         Topics topics,
         String toolset,
         String group,
@@ -36,7 +36,6 @@ public record WorkerSettings(
     public static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
 
     public WorkerSettings {
-        kafka = Map.copyOf(kafka);
         if (maxConcurrent < 1) {
             throw new IllegalArgumentException("maxConcurrent: expected 1 or more, found " + maxConcurrent);
         }
@@ -52,7 +51,7 @@ public record WorkerSettings(
     }
 
     /** Settings with the defaults, for the group that is named after the topics' prefix and the toolset. */
-    public static WorkerSettings of(Map<String, ?> kafka, Topics topics, String toolset, int maxConcurrent) {
+    public static WorkerSettings of(ClientSettings kafka, Topics topics, String toolset, int maxConcurrent) {
         return new WorkerSettings(
                 kafka,
                 topics,

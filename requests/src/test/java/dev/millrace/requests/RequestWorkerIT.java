@@ -3,6 +3,7 @@ package dev.millrace.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
@@ -501,7 +502,7 @@ class RequestWorkerIT {
     @Test
     void shouldWaitForABrokerThatIsAway() {
         // given
-        WorkerSettings nobodyThere = WorkerSettings.of(Map.of("bootstrap.servers", "127.0.0.1:1"), topics, "tool", 2);
+        WorkerSettings nobodyThere = WorkerSettings.of(ClientSettings.at("127.0.0.1:1"), topics, "tool", 2);
         // when
         RequestWorker worker = start(nobodyThere, ECHO);
         boolean ready = worker.isReady();
@@ -564,7 +565,7 @@ class RequestWorkerIT {
     }
 
     private WorkerSettings settings(int maxConcurrent) {
-        return WorkerSettings.of(Map.of("bootstrap.servers", broker.bootstrapServers()), topics, "tool", maxConcurrent);
+        return WorkerSettings.of(ClientSettings.at(broker.bootstrapServers()), topics, "tool", maxConcurrent);
     }
 
     private WorkerSettings limited(int maxDeliveries) {

@@ -6,13 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import dev.millrace.broker.BrokerUsers;
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -55,7 +55,7 @@ class ShareGroupIT {
     @SuppressWarnings("NullAway") // fields of a test
     static void start() throws Exception {
         broker = EmbeddedBroker.start(folder.resolve("kafka"), 0, USERS.broker());
-        admin = Admin.create(client(ADMIN));
+        admin = Admin.create(client(ADMIN).values());
         admin.createTopics(List.of(
                         new NewTopic(TOPICS.requests("tool"), 1, (short) 1),
                         new NewTopic(TOPICS.lane(Segment.TOOL), 1, (short) 1)))
@@ -176,9 +176,7 @@ class ShareGroupIT {
         return user + "-tools";
     }
 
-    private static Map<String, Object> client(String user) {
-        Map<String, Object> client = new HashMap<>(USERS.client(user));
-        client.put("bootstrap.servers", broker.bootstrapServers());
-        return client;
+    private static ClientSettings client(String user) {
+        return ClientSettings.at(broker.bootstrapServers()).with(USERS.client(user));
     }
 }

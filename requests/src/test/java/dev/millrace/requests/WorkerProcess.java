@@ -1,10 +1,10 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /** A worker in a process of its own, for a test that kills it. Takes one call, says which, and never ends it. */
@@ -15,7 +15,7 @@ final class WorkerProcess {
     public static void main(String[] args) throws IOException {
         Topics topics = new Topics(args[1]);
         RequestWorker worker = RequestWorker.start(
-                WorkerSettings.of(Map.of("bootstrap.servers", args[0]), topics, "tool", 1),
+                WorkerSettings.of(ClientSettings.at(args[0]), topics, "tool", 1),
                 request -> {
                     System.err.println("begun " + request.callId());
                     new CountDownLatch(1).await();

@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
@@ -46,7 +47,7 @@ final class ExportCommand extends TransferCommand {
     }
 
     @Override
-    Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
+    Map<String, Long> run(ClientSettings kafka, Topics topics, Path archive)
             throws TransferException, IOException, InterruptedException {
         return new Exporter(kafka, topics, Version.ofMillrace(), this::tell).export(archive);
     }

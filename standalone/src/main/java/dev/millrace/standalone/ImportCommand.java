@@ -1,5 +1,6 @@
 package dev.millrace.standalone;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.standalone.cli.CommandException;
@@ -56,7 +57,7 @@ final class ImportCommand extends TransferCommand {
     }
 
     @Override
-    Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
+    Map<String, Long> run(ClientSettings kafka, Topics topics, Path archive)
             throws TransferException, IOException, InterruptedException {
         return new Importer(kafka, topics, this::tell).run(archive, partitions, replication);
     }

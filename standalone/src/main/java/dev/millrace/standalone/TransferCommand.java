@@ -1,6 +1,7 @@
 package dev.millrace.standalone;
 
 import dev.millrace.broker.EmbeddedBroker;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.standalone.cli.CommandException;
@@ -13,14 +14,14 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.logging.Level;
-import org.apache.kafka.clients.CommonClientConfigs;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -72,20 +73,12 @@ abstract class TransferCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws InterruptedException {
-        Map<String, Object> kafka = new HashMap<>();
         try {
             requireFile(file);
-            if (commandConfig != null) {
-                Properties properties = new Properties();
-                try (Reader reader = Files.newBufferedReader(commandConfig)) {
-                    properties.load(reader);
-                }
-                properties.stringPropertyNames().forEach(name -> kafka.put(name, properties.getProperty(name)));
-            }
+            ClientSettings kafka = ofFile();
             Logs.kafka(Level.SEVERE);
             if (bootstrapServer != null) {
-                kafka.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, bootstrapServer);
-                report(run(kafka, new Topics(prefix), file));
+                report(run(reaching(bootstrapServer, kafka), new Topics(prefix), file));
             } else {
                 inFolder(kafka);
             }
@@ -99,7 +92,23 @@ abstract class TransferCommand implements Callable<Integer> {
         }
     }
 
-    private void inFolder(Map<String, Object> kafka) throws TransferException, IOException, InterruptedException {
+    private ClientSettings ofFile() throws IOException {
+        if (commandConfig == null) {
+            return ClientSettings.NONE;
+        }
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(commandConfig)) {
+            properties.load(reader);
+        }
+        return ClientSettings.NONE.with(properties.stringPropertyNames().stream()
+                .collect(Collectors.toMap(Function.identity(), properties::getProperty)));
+    }
+
+    private static ClientSettings reaching(String brokers, ClientSettings others) {
+        return others.with(ClientSettings.at(brokers));
+    }
+
+    private void inFolder(ClientSettings kafka) throws TransferException, IOException, InterruptedException {
         Path folder = data.toAbsolutePath().normalize().resolve(UpCommand.KAFKA_FOLDER);
         requireData(folder);
         EmbeddedBroker broker = BrokerCommand.start(folder, 0, Map.of());
@@ -107,8 +116,7 @@ abstract class TransferCommand implements Callable<Integer> {
             Logs.kafka(Level.SEVERE);
             // nobody else has this folder, so whoever is in a group is dead
             int unused = broker.endMemberships();
-            kafka.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, broker.bootstrapServers());
-            report(run(kafka, new Topics(prefix), file));
+            report(run(reaching(broker.bootstrapServers(), kafka), new Topics(prefix), file));
         } finally {
             BrokerCommand.stop(broker);
         }
@@ -122,7 +130,7 @@ abstract class TransferCommand implements Callable<Integer> {
     abstract void requireData(Path folder);
 
     /** Does it, and says how many records there were of each topic. */
-    abstract Map<String, Long> run(Map<String, Object> kafka, Topics topics, Path archive)
+    abstract Map<String, Long> run(ClientSettings kafka, Topics topics, Path archive)
             throws TransferException, IOException, InterruptedException;
 
     /** Says what a person does next with this data folder. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.kafka.TopicSetupException;
@@ -61,7 +62,7 @@ class TopicSetupIT {
     @Test
     void shouldLetSeveralServicesStartAtTheSameTime(TestBroker broker) throws Exception {
         // given
-        Map<String, Object> client = Map.of("bootstrap.servers", broker.bootstrapServers());
+        ClientSettings client = ClientSettings.at(broker.bootstrapServers());
         List<Future<?>> starts = new ArrayList<>();
 
         // when

@@ -2,6 +2,7 @@ package dev.millrace.tools;
 
 import dev.millrace.http.client.InternalSecret;
 import dev.millrace.http.guarded.GuardedHttp;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tools.content.MemoryContent;
@@ -28,7 +29,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /** The tools that every installation has, without what they need to run. */
@@ -43,7 +43,8 @@ final class BuiltInTools {
                 TaskQueries queries =
                         new TaskQueries(URI.create("http://localhost"), Duration.ofSeconds(1), InternalSecret.none())) {
             HttpCalls calls = new HttpCalls(http, Secrets.NONE);
-            Variables variables = new TopicVariables(Map.of(), new Topics(""), Clock.systemUTC(), 64_000_000);
+            Variables variables =
+                    new TopicVariables(ClientSettings.NONE, new Topics(""), Clock.systemUTC(), 64_000_000);
             return Stream.of(
                             new TimeTools(Clock.systemUTC()),
                             new FileTools(any -> workspace, 1),

@@ -2,6 +2,7 @@ package dev.millrace.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
@@ -25,8 +26,8 @@ class ToolPublisherIT {
     ToolPublisherIT(TestBroker broker) {
         this.broker = broker;
         this.topics = broker.createTopics();
-        this.publisher = new ToolPublisher(
-                Map.of("bootstrap.servers", broker.bootstrapServers()), topics, Topics.BUILT_IN_TOOLSET);
+        this.publisher =
+                new ToolPublisher(ClientSettings.at(broker.bootstrapServers()), topics, Topics.BUILT_IN_TOOLSET);
     }
 
     @Test

@@ -35,6 +35,7 @@ import dev.millrace.engine.Inbox;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.ModelDispatcher;
@@ -46,7 +47,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +59,7 @@ public final class AgentRuntime implements AutoCloseable {
 
     private static final Duration CATCH_UP_LIMIT = Duration.ofSeconds(30);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Settings settings;
     private final Parts parts;
     private final Topics topics;
@@ -138,7 +138,7 @@ public final class AgentRuntime implements AutoCloseable {
     /** Where spans go, and whether what is said goes with them. */
     public record Tracing(Telemetry telemetry, boolean content) {}
 
-    public AgentRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
+    public AgentRuntime(ClientSettings kafka, Settings settings, Parts parts) {
         this.kafka = kafka;
         this.settings = settings;
         this.parts = parts;

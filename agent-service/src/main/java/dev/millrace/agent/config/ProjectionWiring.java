@@ -1,7 +1,7 @@
 package dev.millrace.agent.config;
 
 import dev.millrace.agent.projection.TaskProjection;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -24,7 +24,7 @@ public class ProjectionWiring {
     @Singleton
     TaskProjection projection(TopicsConfig topics, ProjectionConfig config, Config kafka, MeterRegistry metrics) {
         TaskProjection projection =
-                new TaskProjection(ClientSettings.of(kafka), topics.topics(), config.stateDir(), config.retention());
+                new TaskProjection(ClientsConfig.of(kafka), topics.topics(), config.stateDir(), config.retention());
         FunctionCounter.builder("millrace.projection.records", projection, TaskProjection::appliedRecords)
                 .description("Records of the journal that the projection has taken")
                 .register(metrics);

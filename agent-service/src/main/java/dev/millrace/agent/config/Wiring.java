@@ -36,7 +36,7 @@ import dev.millrace.agent.topology.TaskStreams;
 import dev.millrace.api.SystemView;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.InternalSecret;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
@@ -129,7 +129,7 @@ public class Wiring {
     @Singleton
     SharedRates rates(LlmConfig llm, TopicsConfig topics, Config config, MeterRegistry metrics) {
         SharedRates rates =
-                new SharedRates(ClientSettings.of(config), topics.topics().rates(), LanguageModels.keys(llm));
+                new SharedRates(ClientsConfig.of(config), topics.topics().rates(), LanguageModels.keys(llm));
         for (String key : rates.keys()) {
             Gauge.builder(
                             "millrace.llm.rate.requests",
@@ -185,7 +185,7 @@ public class Wiring {
     @Produces
     @Singleton
     AgentRuntime runtime(RuntimeSettings settings, Config config, AgentRuntime.Parts parts, MeterRegistry metrics) {
-        AgentRuntime runtime = new AgentRuntime(ClientSettings.of(config), settings.value(), parts);
+        AgentRuntime runtime = new AgentRuntime(ClientsConfig.of(config), settings.value(), parts);
         FunctionCounter.builder("millrace.agent.records.skipped", runtime, AgentRuntime::skipped)
                 .description("Records of definitions, memory and the journal that could not be used and were left out")
                 .register(metrics);
@@ -246,7 +246,7 @@ public class Wiring {
     @Produces
     @Singleton
     LaneStates laneStates(Config config, TopicsConfig topics) {
-        return new LaneStates(ClientSettings.of(config), topics.topics(), topics.prefix() + "agent", Clock.systemUTC());
+        return new LaneStates(ClientsConfig.of(config), topics.topics(), topics.prefix() + "agent", Clock.systemUTC());
     }
 
     void close(@Disposes LaneStates lanes) {

@@ -14,6 +14,7 @@ import dev.millrace.agent.files.RuleRecords;
 import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.Schedule;
 import dev.millrace.agent.schedule.Schedules;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicFollower;
 import dev.millrace.kafka.TopicLog;
@@ -56,7 +57,7 @@ public final class Definitions implements AutoCloseable {
     public record Kept(Agents agents, Rules rules, MemoryIndex memory) {}
 
     /** Reads nothing yet; {@code kafka} says how to reach the brokers. */
-    public Definitions(Map<String, Object> kafka, Topics topics, Kept kept, AgentFiles files) {
+    public Definitions(ClientSettings kafka, Topics topics, Kept kept, AgentFiles files) {
         this.agents = kept.agents();
         this.memory = kept.memory();
         this.tools = new ServedTools(new RequestTopics(kafka, topics));

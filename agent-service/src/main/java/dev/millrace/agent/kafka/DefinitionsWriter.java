@@ -2,10 +2,9 @@ package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.files.DefinitionPublisher;
 import dev.millrace.kafka.AcknowledgedProducer;
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +22,8 @@ public final class DefinitionsWriter implements DefinitionPublisher, AutoCloseab
     private final String topic;
 
     /** {@code kafka} holds the connection's settings, such as {@code bootstrap.servers}. */
-    public DefinitionsWriter(Map<String, Object> kafka, String topic) {
-        this.producer =
-                new AcknowledgedProducer(ProducerSettings.prompt(kafka, "millrace-agent-definitions-writer"), LIMIT);
+    public DefinitionsWriter(ClientSettings kafka, String topic) {
+        this.producer = new AcknowledgedProducer(kafka.prompt("millrace-agent-definitions-writer"), LIMIT);
         this.topic = topic;
     }
 

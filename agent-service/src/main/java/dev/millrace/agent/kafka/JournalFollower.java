@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.telemetry.JournalSpans;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Event;
@@ -48,12 +49,14 @@ public final class JournalFollower implements AutoCloseable {
      * @param kafka the connection's settings, such as {@code bootstrap.servers}
      * @param group shared by all instances
      */
-    public JournalFollower(Map<String, Object> kafka, String journal, String group, JournalSpans spans, Clock clock) {
+    public JournalFollower(ClientSettings kafka, String journal, String group, JournalSpans spans, Clock clock) {
         TopicLog log = new TopicLog(
                 kafka,
                 journal,
                 "millrace-agent",
-                Map.of(ConsumerConfig.GROUP_ID_CONFIG, group, ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"));
+                ClientSettings.NONE
+                        .with(ConsumerConfig.GROUP_ID_CONFIG, group)
+                        .with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest"));
         this.loop = new RecordLoop("telemetry", () -> log.open("telemetry"), log.identity(), new Work());
         this.journal = journal;
         this.spans = spans;

@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.api.SystemView;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import java.io.IOException;
@@ -48,7 +49,7 @@ public final class LaneStates implements AutoCloseable {
     /** Enough for the first record of each partition; a larger one comes as a whole. */
     private static final int FETCH_BYTES = 1024;
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     private final String group;
     private final Clock clock;
@@ -68,8 +69,8 @@ public final class LaneStates implements AutoCloseable {
      * @param kafka the connection's settings, such as {@code bootstrap.servers}
      * @param group that of the task machine
      */
-    public LaneStates(Map<String, Object> kafka, Topics topics, String group, Clock clock) {
-        this.kafka = Map.copyOf(kafka);
+    public LaneStates(ClientSettings kafka, Topics topics, String group, Clock clock) {
+        this.kafka = kafka;
         this.topics = topics;
         this.group = group;
         this.clock = clock;
@@ -104,11 +105,10 @@ public final class LaneStates implements AutoCloseable {
 
     private List<SystemView.Lane> ask(long now) throws InterruptedException {
         Admin open = admin == null
-                ? Admin.create(config(
-                        "millrace-agent-lanes",
-                        Map.of(
-                                AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS,
-                                AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS)))
+                ? Admin.create(kafka.as("millrace-agent-lanes")
+                        .with(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                        .with(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                        .values())
                 : admin;
         admin = open;
         List<TopicPartition> partitions = get(
@@ -166,12 +166,11 @@ public final class LaneStates implements AutoCloseable {
         }
         KafkaConsumer<byte[], byte[]> reader = consumer == null
                 ? new KafkaConsumer<>(
-                        config(
-                                "millrace-agent-lanes",
-                                Map.of(
-                                        ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed",
-                                        ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES,
-                                        ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")),
+                        kafka.as("millrace-agent-lanes")
+                                .with(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
+                                .with(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, FETCH_BYTES)
+                                .with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none")
+                                .values(),
                         new ByteArrayDeserializer(),
                         new ByteArrayDeserializer())
                 : consumer;
@@ -199,13 +198,6 @@ public final class LaneStates implements AutoCloseable {
                         .all())
                 .forEach((partition, found) -> offsets.put(partition, found.offset()));
         return offsets;
-    }
-
-    private Map<String, Object> config(String clientId, Map<String, Object> more) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.putAll(more);
-        config.put(AdminClientConfig.CLIENT_ID_CONFIG, clientId);
-        return config;
     }
 
     private static <T> T get(KafkaFuture<T> future) throws InterruptedException {

@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.kafka.ToolsetWatch.Reading;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ final class RequestReaders implements ToolsetWatch.Readers {
     private static final String CONSUMERS = "consumer";
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     /** Groups that have read a topic, also those that have no members any more. */
     private final Map<String, Set<Group>> readersOf = new HashMap<>();
@@ -62,19 +63,17 @@ final class RequestReaders implements ToolsetWatch.Readers {
     /** A group, and whether it shares records instead of partitions. */
     private record Group(String id, boolean shares) {}
 
-    RequestReaders(Map<String, Object> kafka, Topics topics) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(AdminClientConfig.CLIENT_ID_CONFIG, "millrace-agent-toolsets");
-        config.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        config.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS);
-        config.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000);
-        this.kafka = Map.copyOf(config);
+    RequestReaders(ClientSettings kafka, Topics topics) {
+        this.kafka = kafka.as("millrace-agent-toolsets")
+                .with(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                .with(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MS)
+                .with(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 10_000);
         this.topics = topics;
     }
 
     @Override
     public Map<String, Reading> ask(Set<String> toolsets) throws InterruptedException {
-        Admin open = admin == null ? Admin.create(kafka) : admin;
+        Admin open = admin == null ? Admin.create(kafka.values()) : admin;
         admin = open;
         return new Look(open, toolsets.stream().collect(Collectors.toMap(topics::requests, Function.identity()))).run();
     }

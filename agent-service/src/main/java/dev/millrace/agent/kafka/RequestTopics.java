@@ -1,8 +1,8 @@
 package dev.millrace.agent.kafka;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.schemas.Topics;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
@@ -13,12 +13,12 @@ import java.util.function.Predicate;
  */
 final class RequestTopics implements Predicate<String> {
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     private final Set<String> known = ConcurrentHashMap.newKeySet();
 
-    RequestTopics(Map<String, Object> kafka, Topics topics) {
-        this.kafka = Map.copyOf(kafka);
+    RequestTopics(ClientSettings kafka, Topics topics) {
+        this.kafka = kafka;
         this.topics = topics;
     }
 

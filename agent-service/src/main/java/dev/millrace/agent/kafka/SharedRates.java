@@ -1,6 +1,6 @@
 package dev.millrace.agent.kafka;
 
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.llm.ModelCallException;
@@ -146,7 +146,7 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
      *
      * @param kafka the connection's settings, such as {@code bootstrap.servers}
      */
-    public SharedRates(Map<String, Object> kafka, String topic, Map<String, RateLimit> keys) {
+    public SharedRates(ClientSettings kafka, String topic, Map<String, RateLimit> keys) {
         this.limits = keys.entrySet().stream()
                 .filter(key -> key.getValue().limits())
                 .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
@@ -156,11 +156,11 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
         this.clients = limits.isEmpty() ? null : connect(kafka);
     }
 
-    private Clients connect(Map<String, Object> kafka) {
-        Map<String, Object> writing = ProducerSettings.prompt(kafka, "millrace-agent-rates");
+    private Clients connect(ClientSettings kafka) {
+        ClientSettings writing = kafka.prompt("millrace-agent-rates");
         TopicLog log = new TopicLog(kafka, topic, "millrace-agent");
         return new Clients(
-                new KafkaProducer<>(writing, new StringSerializer(), new ByteArraySerializer()),
+                new KafkaProducer<>(writing.values(), new StringSerializer(), new ByteArraySerializer()),
                 new RecordLoop("rates", () -> log.open("rates"), log.identity(), new Work(log)));
     }
 

@@ -1,11 +1,10 @@
 package dev.millrace.agent.kafka;
 
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -37,14 +36,14 @@ public final class TokenProducer implements AutoCloseable {
     private final LongAdder lost = new LongAdder();
 
     /** Connects when it is used. */
-    public TokenProducer(Map<String, Object> kafka, Topics topics) {
-        Map<String, Object> config = ProducerSettings.prompt(kafka, "millrace-agent-tokens");
-        config.put(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS);
-        config.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS);
-        config.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2);
-        config.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS);
-        config.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
-        this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+    public TokenProducer(ClientSettings kafka, Topics topics) {
+        ClientSettings config = kafka.prompt("millrace-agent-tokens")
+                .with(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS)
+                .with(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS)
+                .with(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2)
+                .with(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS)
+                .with(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
+        this.producer = new KafkaProducer<>(config.values(), new StringSerializer(), new ByteArraySerializer());
         this.topic = topics.tokens();
     }
 

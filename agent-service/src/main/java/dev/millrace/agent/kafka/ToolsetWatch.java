@@ -1,6 +1,7 @@
 package dev.millrace.agent.kafka;
 
 import dev.millrace.agent.Workers;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.time.Clock;
 import java.time.Duration;
@@ -98,7 +99,7 @@ public final class ToolsetWatch implements Workers, AutoCloseable {
      * @param kafka the connection's settings, such as {@code bootstrap.servers}
      * @param toolsets those that there are tools of
      */
-    public ToolsetWatch(Map<String, Object> kafka, Topics topics, Supplier<? extends Collection<String>> toolsets) {
+    public ToolsetWatch(ClientSettings kafka, Topics topics, Supplier<? extends Collection<String>> toolsets) {
         this(toolsets, new RequestReaders(kafka, topics), Clock.systemUTC());
     }
 

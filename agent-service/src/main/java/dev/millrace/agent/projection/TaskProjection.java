@@ -6,6 +6,7 @@ import dev.millrace.api.NamespaceList;
 import dev.millrace.api.QueueItem;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.schemas.Event;
@@ -15,9 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -73,23 +72,21 @@ public final class TaskProjection implements AutoCloseable {
      * @param stateDir the folder for the store; for this instance alone
      * @param retention how long a task is kept after its last event; zero or less = for ever
      */
-    public TaskProjection(Map<String, Object> kafka, Topics topics, Path stateDir, Duration retention) {
+    public TaskProjection(ClientSettings kafka, Topics topics, Path stateDir, Duration retention) {
         this.topics = topics;
         this.retention = retention;
-        this.config = new StreamsConfig(config(kafka, topics, stateDir));
+        this.config = new StreamsConfig(config(kafka, topics, stateDir).values());
         this.store = stateDir.resolve(applicationId(topics)).resolve("global");
         this.journal = new ProjectedJournal(
                 TopicIdentity.of(kafka, topics.journal()), stateDir.resolve(applicationId(topics) + ".journal.json"));
         this.supervisor = Thread.ofPlatform().daemon().name("projection").unstarted(this::run);
     }
 
-    private static Map<String, Object> config(Map<String, Object> kafka, Topics topics, Path stateDir) {
-        Map<String, Object> config = new HashMap<>(kafka);
-        config.put(StreamsConfig.APPLICATION_ID_CONFIG, applicationId(topics));
-        config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        config.put(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
-        return config;
+    private static ClientSettings config(ClientSettings kafka, Topics topics, Path stateDir) {
+        return kafka.with(StreamsConfig.APPLICATION_ID_CONFIG, applicationId(topics))
+                .with(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString())
+                .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
+                .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
     }
 
     private static String applicationId(Topics topics) {

@@ -1,11 +1,10 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
@@ -38,21 +37,20 @@ public final class TaskStreams {
     }
 
     /** Not started yet; {@code kafka} says how to reach the brokers. */
-    public static MachineStreams of(Map<String, Object> kafka, Settings settings, Topology topology) {
+    public static MachineStreams of(ClientSettings kafka, Settings settings, Topology topology) {
         return new MachineStreams(config(kafka, settings), machine(settings), topology);
     }
 
     /** The settings of Streams; visible to tests. */
-    static Map<String, Object> config(Map<String, Object> kafka, Settings settings) {
-        Map<String, Object> config = new HashMap<>(kafka);
+    static ClientSettings config(ClientSettings kafka, Settings settings) {
+        ClientSettings config = kafka;
         if (settings.lanePriority()) {
             // What has been fetched or buffered is worked through before anything else is looked at, so it has to be
-            // little:
-            // these are the lengths of the lines that a record of a higher lane still stands in (ADR 0010).
-            config.putIfAbsent(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, 20);
-            config.putIfAbsent(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 50);
-            config.putIfAbsent(
-                    StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 16_384);
+            // little: these are the lengths of the lines that a record of a higher lane still stands in (ADR 0010).
+            config = config.withDefault(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, 20)
+                    .withDefault(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 50)
+                    .withDefault(
+                            StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 16_384);
         }
         return MachineStreams.config(config, machine(settings));
     }

@@ -20,6 +20,7 @@ import dev.millrace.agent.topology.Occupancy;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.DispatcherLimits;
@@ -762,7 +763,7 @@ class AgentRuntimeIT {
 
     private AgentRuntime start(LanguageModel model, LocalTools localTools) {
         AgentRuntime runtime = new AgentRuntime(
-                Map.of("bootstrap.servers", bootstrapServers),
+                ClientSettings.at(bootstrapServers),
                 new AgentRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         MachineLimits.DEFAULT,

@@ -15,6 +15,7 @@ import dev.millrace.agent.topology.ReplySecrets;
 import dev.millrace.agent.topology.ShellMetrics;
 import dev.millrace.agent.topology.TaskShellSettings;
 import dev.millrace.agent.topology.TaskStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.DispatcherLimits;
@@ -52,7 +53,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -759,7 +759,7 @@ class SteeringIT {
     private AgentRuntime start(LanguageModel model) {
         running = new ModelDispatcher(model, DispatcherLimits.DEFAULTS);
         AgentRuntime runtime = new AgentRuntime(
-                new HashMap<>(Map.of("bootstrap.servers", broker.bootstrapServers())),
+                ClientSettings.at(broker.bootstrapServers()),
                 new AgentRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         limits,

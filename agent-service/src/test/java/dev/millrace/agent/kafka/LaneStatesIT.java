@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.api.SystemView;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.FreePort;
@@ -53,7 +54,7 @@ class LaneStatesIT {
             broker.produceRaw(topics.lane(Segment.EXTERNAL), "k" + i, Map.of(), "{}".getBytes(StandardCharsets.UTF_8));
         }
         commit(broker, group, tool);
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
 
         try (LaneStates states =
                 new LaneStates(kafka, topics, group, Clock.offset(Clock.systemUTC(), Duration.ofMinutes(1)))) {
@@ -81,7 +82,7 @@ class LaneStatesIT {
     @Test
     @DisplayName("brokers that are away are waited for once, not by each who asks")
     void shouldWaitOnce() {
-        Map<String, Object> nowhere = Map.of("bootstrap.servers", "127.0.0.1:" + FreePort.find());
+        ClientSettings nowhere = ClientSettings.at("127.0.0.1:" + FreePort.find());
         try (LaneStates states = new LaneStates(nowhere, new Topics("nowhere."), "nobody", Clock.systemUTC())) {
             assertThatThrownBy(states::look).isInstanceOf(IOException.class).hasMessageContaining("brokers");
 

@@ -1,5 +1,6 @@
 package dev.millrace.agent.kafka;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
@@ -36,7 +37,7 @@ final class RatedInstance implements AutoCloseable {
 
     /** Begins at once; {@code name} is what its requests say. */
     RatedInstance(String bootstrapServers, String topic, URI model, String name) {
-        rates = new SharedRates(Map.of("bootstrap.servers", bootstrapServers), topic, Map.of("stub", limit(null)));
+        rates = new SharedRates(ClientSettings.at(bootstrapServers), topic, Map.of("stub", limit(null)));
         rates.start();
         dispatcher = new ModelDispatcher(model(model), DispatcherLimits.DEFAULTS, rates);
         for (int i = 0; i < CALLS; i++) {

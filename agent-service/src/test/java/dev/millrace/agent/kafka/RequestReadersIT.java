@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.agent.kafka.ToolsetWatch.Reading;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
@@ -132,7 +133,7 @@ class RequestReadersIT {
         }
     }
 
-    private static Map<String, Object> kafka(TestBroker broker) {
-        return Map.of("bootstrap.servers", broker.bootstrapServers());
+    private static ClientSettings kafka(TestBroker broker) {
+        return ClientSettings.at(broker.bootstrapServers());
     }
 }

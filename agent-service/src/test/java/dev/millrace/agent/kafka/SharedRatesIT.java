@@ -6,6 +6,7 @@ import static dev.millrace.agent.kafka.RatedInstance.WINDOW;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.llm.ChatMessage;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.llm.RateLimiter;
@@ -51,8 +52,7 @@ class SharedRatesIT {
     }
 
     private SharedRates rates(RateLimit limit) {
-        SharedRates rates =
-                new SharedRates(Map.of("bootstrap.servers", bootstrapServers), topics.rates(), Map.of("stub", limit));
+        SharedRates rates = new SharedRates(ClientSettings.at(bootstrapServers), topics.rates(), Map.of("stub", limit));
         rates.start();
         return rates;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.api.Task;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
@@ -258,8 +259,7 @@ class TaskProjectionIT {
     }
 
     private TaskProjection projection(TestBroker broker, Topics topics) {
-        return new TaskProjection(
-                Map.of("bootstrap.servers", broker.bootstrapServers()), topics, stateDir, Duration.ofDays(30));
+        return new TaskProjection(ClientSettings.at(broker.bootstrapServers()), topics, stateDir, Duration.ofDays(30));
     }
 
     private static void writeTasks(TestBroker broker, Topics topics, int count) {

@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.ClientSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -13,20 +14,21 @@ class TaskStreamsTest {
     @Test
     @DisplayName("little is buffered while lanes have priorities, and what an operator sets counts")
     void shouldBufferLittleForPriority() {
-        assertThat(config(true, Map.of()))
+        assertThat(config(true, ClientSettings.NONE))
                 .containsEntry("buffered.records.per.partition", 20)
                 .containsKey("main.consumer.max.poll.records");
-        assertThat(config(false, Map.of()))
+        assertThat(config(false, ClientSettings.NONE))
                 .containsEntry("buffered.records.per.partition", 100)
                 .doesNotContainKey("main.consumer.max.poll.records");
-        assertThat(config(true, Map.of("buffered.records.per.partition", "7")))
+        assertThat(config(true, ClientSettings.NONE.with("buffered.records.per.partition", "7")))
                 .containsEntry("buffered.records.per.partition", "7");
     }
 
-    private static Map<String, Object> config(boolean priority, Map<String, Object> kafka) {
+    private static Map<String, Object> config(boolean priority, ClientSettings kafka) {
         return TaskStreams.config(
-                kafka,
-                new TaskStreams.Settings(
-                        TestMachine.TOPICS, "test", Path.of("unused"), 1, Duration.ofMillis(20), priority));
+                        kafka,
+                        new TaskStreams.Settings(
+                                TestMachine.TOPICS, "test", Path.of("unused"), 1, Duration.ofMillis(20), priority))
+                .values();
     }
 }

@@ -145,7 +145,10 @@ final class Installation implements AutoCloseable {
         }
         KafkaClients kafka = KafkaClients.at(bootstrapServers());
         TopicSetup.ensure(
-                kafka.config(), topics, new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
+                kafka.settings(),
+                topics,
+                new TopicSettings(PARTITIONS, TopicSettings.BROKER_DEFAULT, true),
+                START_LIMIT);
         try (Admin admin = kafka.admin()) {
             admin.incrementalAlterConfigs(Map.of(
                             new ConfigResource(ConfigResource.Type.GROUP, topics.prefix() + "agent"),

@@ -1,5 +1,6 @@
 package dev.millrace.bench.crash;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.MalformedEventException;
@@ -55,13 +56,12 @@ final class MemoryAudit {
     /** The content of each document as it is now, by its key. */
     private Map<String, String> documents() {
         Map<String, String> documents = new HashMap<>();
-        new TopicLog(Map.of("bootstrap.servers", bootstrapServers), topics.memory(), "memory-audit")
-                .readAll(LIMIT, entry -> {
-                    String key = new String(entry.key(), StandardCharsets.UTF_8);
-                    if (key.endsWith(DOCUMENT)) {
-                        documents.put(key, content(entry.value()));
-                    }
-                });
+        new TopicLog(ClientSettings.at(bootstrapServers), topics.memory(), "memory-audit").readAll(LIMIT, entry -> {
+            String key = new String(entry.key(), StandardCharsets.UTF_8);
+            if (key.endsWith(DOCUMENT)) {
+                documents.put(key, content(entry.value()));
+            }
+        });
         return documents;
     }
 

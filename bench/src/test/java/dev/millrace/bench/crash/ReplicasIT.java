@@ -8,6 +8,7 @@ import dev.millrace.engine.LaneProducer;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.EventSender;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
@@ -67,7 +68,7 @@ class ReplicasIT {
             for (ServiceProcess node : nodes) {
                 node.awaitOutput(ClusterNode.READY, START_LIMIT);
             }
-            Map<String, Object> kafka = Map.of("bootstrap.servers", joined(ports, "127.0.0.1:"));
+            ClientSettings kafka = ClientSettings.at(joined(ports, "127.0.0.1:"));
             TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), START_LIMIT);
             int leader = leaderOfTheLane(kafka);
             try (EventSender gateway = new EventSender(new Cluster(kafka, topics), PATIENCE, event -> {});
@@ -120,9 +121,9 @@ class ReplicasIT {
     }
 
     /** The node that leads the only partition of the lane; all three have it by then. */
-    private int leaderOfTheLane(Map<String, Object> kafka) throws Exception {
+    private int leaderOfTheLane(ClientSettings kafka) throws Exception {
         String lane = topics.lane(message("any").lane());
-        try (Admin admin = Admin.create(kafka)) {
+        try (Admin admin = Admin.create(kafka.values())) {
             TopicPartitionInfo partition = await().atMost(START_LIMIT)
                     .until(
                             () -> Objects.requireNonNull(admin.describeTopics(List.of(lane))

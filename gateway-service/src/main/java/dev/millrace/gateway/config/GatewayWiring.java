@@ -22,7 +22,7 @@ import dev.millrace.gateway.query.Tasks;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.InternalSecret;
 import dev.millrace.kafka.TopicSettings;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -61,7 +61,7 @@ public class GatewayWiring {
     @Inject
     GatewayWiring(GatewayConfig config, TopicsConfig topicsConfig, Config all, InternalSecret secret) {
         this.config = config;
-        this.cluster = new Cluster(ClientSettings.of(all), topicsConfig.topics());
+        this.cluster = new Cluster(ClientsConfig.of(all), topicsConfig.topics());
         this.topicSettings = topicsConfig.settings();
         this.secret = secret;
     }

@@ -2,7 +2,6 @@ package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.access.AuditEntry;
 import dev.millrace.kafka.AcknowledgedProducer;
-import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.schemas.Json;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,8 +42,7 @@ public final class AuditLog implements AutoCloseable {
      */
     public AuditLog(Cluster cluster, Duration timeout) {
         this.topic = cluster.topics().audit();
-        this.producer =
-                new AcknowledgedProducer(ProducerSettings.prompt(cluster.client(), "millrace-gateway-audit"), timeout);
+        this.producer = new AcknowledgedProducer(cluster.client().prompt("millrace-gateway-audit"), timeout);
         writer.start();
     }
 

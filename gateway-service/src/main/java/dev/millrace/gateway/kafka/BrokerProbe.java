@@ -77,7 +77,7 @@ public final class BrokerProbe implements AutoCloseable {
                 }
             }
             // not earlier: none can be made while the brokers' names do not resolve
-            Admin admin = Admin.create(cluster.client());
+            Admin admin = Admin.create(cluster.client().values());
             try {
                 do {
                     status = ask(admin);

@@ -1,7 +1,7 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.kafka.AcknowledgedProducer;
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.DiscardedLetter;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -37,9 +37,10 @@ public final class EventSender implements AutoCloseable {
     public EventSender(Cluster cluster, Duration timeout, Consumer<Event> accepted) {
         this.accepted = accepted;
         this.topics = cluster.topics();
-        Map<String, Object> settings = ProducerSettings.prompt(cluster.client(), "millrace-gateway");
         // the topic's own limit decides, see Topics.Topic#maxMessageBytes
-        settings.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 2 * Topics.MAX_EVENT_BYTES);
+        ClientSettings settings = cluster.client()
+                .prompt("millrace-gateway")
+                .with(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, 2 * Topics.MAX_EVENT_BYTES);
         this.producer = new AcknowledgedProducer(settings, timeout);
     }
 

@@ -61,7 +61,7 @@ public final class TopicRetention {
         int limitMs = Math.clamp(atMost.toMillis(), 1, Integer.MAX_VALUE);
         Map<String, String> contents = contents();
         try {
-            Admin admin = Admin.create(cluster.client());
+            Admin admin = Admin.create(cluster.client().values());
             try {
                 List<String> names = admin
                         .listTopics(new ListTopicsOptions().timeoutMs(limitMs))

@@ -3,6 +3,7 @@ package dev.millrace.gateway.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.gateway.kafka.FactListener.Heard;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -258,8 +259,8 @@ class EventStreamsIT {
         private final EventStreams streams;
 
         Instance() {
-            Map<String, Object> kafka =
-                    Map.of("bootstrap.servers", Objects.requireNonNull(broker).bootstrapServers());
+            ClientSettings kafka =
+                    ClientSettings.at(Objects.requireNonNull(broker).bootstrapServers());
             TailSettings settings = new TailSettings(1, 4 * 1024 * 1024, LIMIT, Duration.ofSeconds(1), 4);
             MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
             forgotten = new ForgottenTopic(new Cluster(kafka, topics));

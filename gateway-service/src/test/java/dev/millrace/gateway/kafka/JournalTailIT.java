@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
@@ -177,7 +178,7 @@ class JournalTailIT {
         Topics topics = broker.createTopics(1);
         int count = 600; // some 512 bytes each, against a mailbox of 64 KiB
         try (JournalTail tail = tail(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                ClientSettings.at(broker.bootstrapServers()),
                 topics,
                 settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener slow = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", MINE));
@@ -242,12 +243,12 @@ class JournalTailIT {
         EmbeddedBroker broker = EmbeddedBroker.start(folder, 0);
         String servers = broker.bootstrapServers();
         int port = Integer.parseInt(servers.substring(servers.lastIndexOf(':') + 1));
-        Map<String, Object> kafka = Map.of("bootstrap.servers", servers);
+        ClientSettings kafka = ClientSettings.at(servers);
         TopicSetup.ensure(kafka, topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true), LIMIT);
         try (JournalTail tail = tail(kafka, topics, settings(1, 4 * 1024 * 1024, LIMIT));
                 JournalListener listener = tail.listen(0, 0, labels -> true);
                 KafkaProducer<String, byte[]> producer =
-                        new KafkaProducer<>(kafka, new StringSerializer(), new ByteArraySerializer())) {
+                        new KafkaProducer<>(kafka.values(), new StringSerializer(), new ByteArraySerializer())) {
             producer.send(EventCodec.toRecord(topics.journal(), event("before", MINE)))
                     .get();
             assertThat(listener.next(LIMIT))
@@ -274,11 +275,11 @@ class JournalTailIT {
     void shouldTellATopicThatWasMadeAgainFromItsBeginning(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
         fill(broker, topics, 50);
         try (JournalTail tail = tail(broker, topics, LIMIT);
                 JournalListener listener = tail.listen(0, 50, JournalFilter.task("default", MINE));
-                Admin admin = Admin.create(kafka)) {
+                Admin admin = Admin.create(kafka.values())) {
             broker.produce(topics.journal(), event("before", MINE));
             assertThat(listener.next(LIMIT))
                     .extracting(entry -> entry.event().id())
@@ -308,7 +309,7 @@ class JournalTailIT {
         int count = 600; // against a mailbox of 64 KiB
         fill(broker, topics, count, MINE);
         try (JournalTail tail = tail(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                ClientSettings.at(broker.bootstrapServers()),
                 topics,
                 settings(1, TailSettings.MIN_MAILBOX_BYTES, LIMIT))) {
             JournalListener live = tail.listen(0, tail.end(0, LIMIT), JournalFilter.task("default", "none"));
@@ -440,12 +441,10 @@ class JournalTailIT {
 
     private JournalTail tail(TestBroker broker, Topics topics, Duration linger, int partitions) {
         return tail(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
-                topics,
-                settings(partitions, 4 * 1024 * 1024, linger));
+                ClientSettings.at(broker.bootstrapServers()), topics, settings(partitions, 4 * 1024 * 1024, linger));
     }
 
-    private JournalTail tail(Map<String, Object> kafka, Topics topics, TailSettings settings) {
+    private JournalTail tail(ClientSettings kafka, Topics topics, TailSettings settings) {
         ForgottenTopic topic = new ForgottenTopic(new Cluster(kafka, topics));
         forgotten.add(topic);
         MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);

@@ -3,6 +3,7 @@ package dev.millrace.gateway.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.MemoryDocument;
@@ -26,7 +27,7 @@ class TopicFollowerIT {
     void shouldShowNothingOfTheMemoryThatWasDeleted(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
         remember(broker, topics, "facts/a.md");
         remember(broker, topics, "facts/b.md");
         try (EventSender sender = new EventSender(new Cluster(kafka, topics), LIMIT, event -> {});
@@ -53,7 +54,7 @@ class TopicFollowerIT {
         Topics topics = broker.createTopics(1);
         forget(broker, topics, "one");
         try (ForgottenTopic forgotten =
-                new ForgottenTopic(new Cluster(Map.of("bootstrap.servers", broker.bootstrapServers()), topics))) {
+                new ForgottenTopic(new Cluster(ClientSettings.at(broker.bootstrapServers()), topics))) {
             forgotten.readUpToNow();
             assertThat(wanted(forgotten, "one")).isFalse();
 

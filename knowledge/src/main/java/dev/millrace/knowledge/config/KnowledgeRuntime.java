@@ -1,5 +1,6 @@
 package dev.millrace.knowledge.config;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
@@ -9,7 +10,6 @@ import dev.millrace.knowledge.tools.KnowledgeTools;
 import dev.millrace.requests.RequestWorker;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -42,7 +42,7 @@ public final class KnowledgeRuntime implements AutoCloseable {
     private volatile boolean closed;
 
     /** Where it is. */
-    public record Installation(Map<String, ?> kafka, Topics topics, TopicSettings settings) {}
+    public record Installation(ClientSettings kafka, Topics topics, TopicSettings settings) {}
 
     /**
      * A runtime that has not begun.

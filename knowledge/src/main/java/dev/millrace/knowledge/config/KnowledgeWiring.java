@@ -1,8 +1,9 @@
 package dev.millrace.knowledge.config;
 
 import dev.millrace.http.guarded.GuardedHttp;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ForgottenFollower;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.knowledge.core.ChunkSettings;
 import dev.millrace.knowledge.embed.Embedder;
@@ -54,7 +55,6 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -157,13 +157,13 @@ public class KnowledgeWiring {
     @Produces
     @Singleton
     KnowledgeFollower follower(TopicsConfig topics, Config all, KnowledgeIndex index) {
-        return new KnowledgeFollower(ClientSettings.of(all), topics.topics(), index);
+        return new KnowledgeFollower(ClientsConfig.of(all), topics.topics(), index);
     }
 
     @Produces
     @Singleton
     KnowledgeWriter writer(KnowledgeConfig config, TopicsConfig topics, Config all) throws IOException {
-        return new KnowledgeWriter(ClientSettings.of(all), topics.topics(), instance(config.stateDir()));
+        return new KnowledgeWriter(ClientsConfig.of(all), topics.topics(), instance(config.stateDir()));
     }
 
     void close(@Disposes KnowledgeWriter writer) {
@@ -240,7 +240,7 @@ public class KnowledgeWiring {
     @Produces
     @Singleton
     ForgottenFollower forgotten(TopicsConfig topics, Config all) {
-        return new ForgottenFollower(ClientSettings.of(all), topics.topics(), "millrace-knowledge");
+        return new ForgottenFollower(ClientsConfig.of(all), topics.topics(), "millrace-knowledge");
     }
 
     void close(@Disposes ForgottenFollower forgotten) {
@@ -312,7 +312,7 @@ public class KnowledgeWiring {
     @Produces
     @Singleton
     MemoryReader memory(TopicsConfig topics, Config all, Ingest ingest) {
-        return new MemoryReader(ClientSettings.of(all), topics.topics(), new MemoryIngest(ingest));
+        return new MemoryReader(ClientsConfig.of(all), topics.topics(), new MemoryIngest(ingest));
     }
 
     void close(@Disposes MemoryReader memory) {
@@ -331,7 +331,7 @@ public class KnowledgeWiring {
             Forgetting forgetting,
             MemoryReader memory,
             MeterRegistry meters) {
-        Map<String, Object> kafka = ClientSettings.of(all);
+        ClientSettings kafka = ClientsConfig.of(all);
         Topics topics = topicsConfig.topics();
         WorkerSettings settings = WorkerSettings.of(kafka, topics, Topics.KNOWLEDGE_TOOLSET, config.maxConcurrent())
                 .with(WorkerSettings.DEFAULT_LOCK, config.shutdownGrace());

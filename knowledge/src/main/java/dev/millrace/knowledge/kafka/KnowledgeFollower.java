@@ -1,5 +1,6 @@
 package dev.millrace.knowledge.kafka;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
@@ -58,7 +59,7 @@ public final class KnowledgeFollower implements AutoCloseable {
     private long goal = Long.MAX_VALUE;
 
     /** Follows nothing yet. */
-    public KnowledgeFollower(Map<String, ?> kafka, Topics topics, KnowledgeIndex index) {
+    public KnowledgeFollower(ClientSettings kafka, Topics topics, KnowledgeIndex index) {
         this.index = index;
         this.entities = new EntityIndex(index);
         this.log = new TopicLog(kafka, topics.knowledge(), "millrace-knowledge");

@@ -1,7 +1,7 @@
 package dev.millrace.knowledge.kafka;
 
 import dev.millrace.api.KnowledgeView;
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.knowledge.index.StoredChunk;
 import dev.millrace.knowledge.index.StoredEntity;
 import dev.millrace.knowledge.index.StoredMentions;
@@ -11,7 +11,6 @@ import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +37,7 @@ public final class KnowledgeWriter implements AutoCloseable {
     /** How long the rest of a change that was broken off by the end of its process keeps readers waiting, at most. */
     private static final Duration OPEN_LIMIT = Duration.ofSeconds(60);
 
-    private final Map<String, Object> settings;
+    private final ClientSettings settings;
     private final Topics topics;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Producer<String, byte[]> producer;
@@ -95,14 +94,13 @@ public final class KnowledgeWriter implements AutoCloseable {
      * @param instance names this process among those that write, also after a restart: what it left unfinished is void
      *     as soon as it is back
      */
-    public KnowledgeWriter(Map<String, ?> kafka, Topics topics, String instance) {
-        Map<String, Object> ours = new HashMap<>(ProducerSettings.prompt(kafka, "millrace-knowledge-write"));
-        ours.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, topics.prefix() + "knowledge-" + instance);
-        ours.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, (int) OPEN_LIMIT.toMillis());
-        ours.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, (int) OPEN_LIMIT.toMillis());
-        ours.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
-        ours.put(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
-        this.settings = Map.copyOf(ours);
+    public KnowledgeWriter(ClientSettings kafka, Topics topics, String instance) {
+        this.settings = kafka.prompt("millrace-knowledge-write")
+                .with(ProducerConfig.TRANSACTIONAL_ID_CONFIG, topics.prefix() + "knowledge-" + instance)
+                .with(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, (int) OPEN_LIMIT.toMillis())
+                .with(ProducerConfig.MAX_BLOCK_MS_CONFIG, (int) OPEN_LIMIT.toMillis())
+                .with(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5)
+                .with(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000);
         this.topics = topics;
     }
 
@@ -156,7 +154,7 @@ public final class KnowledgeWriter implements AutoCloseable {
     private Producer<String, byte[]> open() {
         Producer<String, byte[]> open = producer;
         if (open == null) {
-            open = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
+            open = new KafkaProducer<>(settings.values(), new StringSerializer(), new ByteArraySerializer());
             try {
                 open.initTransactions();
             } catch (KafkaException e) {

@@ -1,5 +1,6 @@
 package dev.millrace.knowledge.kafka;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ReaderThread;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.MalformedEventException;
@@ -8,7 +9,6 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -39,17 +39,13 @@ public final class MemoryReader implements AutoCloseable {
     }
 
     /** Reads nothing yet. */
-    public MemoryReader(Map<String, ?> kafka, Topics topics, Taker taker) {
+    public MemoryReader(ClientSettings kafka, Topics topics, Taker taker) {
         this.taker = taker;
         this.log = new TopicLog(kafka, topics.memory(), "millrace-knowledge");
         // few at a time: each may cost vectors
-        Map<String, Object> group = Map.of(
-                ConsumerConfig.GROUP_ID_CONFIG,
-                topics.prefix() + "knowledge-memory",
-                ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
-                "earliest",
-                ConsumerConfig.MAX_POLL_RECORDS_CONFIG,
-                20);
+        ClientSettings group = TopicLog.WHAT_IS_LEFT
+                .with(ConsumerConfig.GROUP_ID_CONFIG, topics.prefix() + "knowledge-memory")
+                .with(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 20);
         this.thread = new ReaderThread("knowledge-memory", () -> log.open("memory", group), LONGEST_PAUSE, this::read);
     }
 

@@ -4,6 +4,7 @@ import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.engine.StoreReader;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.ModelDispatcher;
@@ -16,7 +17,6 @@ import dev.millrace.schemas.Topics;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ public final class ReflectionRuntime implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(ReflectionRuntime.class);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Settings settings;
     private final Parts parts;
     private final LaneProducer producer;
@@ -58,8 +58,8 @@ public final class ReflectionRuntime implements AutoCloseable {
     public record Parts(ModelDispatcher dispatcher, MeterRegistry meters) {}
 
     /** Not started; {@code kafka} says how to reach the brokers. */
-    public ReflectionRuntime(Map<String, Object> kafka, Settings settings, Parts parts) {
-        this.kafka = Map.copyOf(kafka);
+    public ReflectionRuntime(ClientSettings kafka, Settings settings, Parts parts) {
+        this.kafka = kafka;
         this.settings = settings;
         this.parts = parts;
         this.producer = new LaneProducer(kafka, settings.memory().topics(), "millrace-reflection-replies");

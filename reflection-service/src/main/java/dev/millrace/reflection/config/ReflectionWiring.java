@@ -2,7 +2,7 @@ package dev.millrace.reflection.config;
 
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.engine.config.MachineHealth;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.llm.LanguageModel;
 import dev.millrace.llm.ModelDispatcher;
@@ -47,7 +47,7 @@ public class ReflectionWiring {
     @Produces
     @Singleton
     ReflectionRuntime runtime(TopicsConfig topics, ReflectionConfig config, Config all, ReflectionRuntime.Parts parts) {
-        return new ReflectionRuntime(ClientSettings.of(all), settings(topics, config), parts);
+        return new ReflectionRuntime(ClientsConfig.of(all), settings(topics, config), parts);
     }
 
     static ReflectionRuntime.Settings settings(TopicsConfig topics, ReflectionConfig config) {

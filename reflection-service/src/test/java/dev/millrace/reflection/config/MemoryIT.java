@@ -3,6 +3,7 @@ package dev.millrace.reflection.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.llm.DispatcherLimits;
 import dev.millrace.llm.LanguageModel;
@@ -114,7 +115,7 @@ class MemoryIT {
 
     private ReflectionRuntime start(TestBroker broker, Topics topics, String folder) {
         ReflectionRuntime runtime = new ReflectionRuntime(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                ClientSettings.at(broker.bootstrapServers()),
                 new ReflectionRuntime.Settings(
                         new TopicSettings(TestBroker.DEFAULT_PARTITIONS, TopicSettings.BROKER_DEFAULT, false),
                         new MemorySettings(topics, TestBroker.DEFAULT_PARTITIONS, 3, new Capacity(10_000, 1L << 26)),

@@ -5,6 +5,7 @@ import dev.millrace.engine.Rehoming;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.Cluster;
 import dev.millrace.gateway.kafka.ForgottenTopic;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.reflection.topology.MemoryRehoming;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -46,7 +47,7 @@ public final class Exporter {
 
     private static final Set<String> TOLD_BY_MACHINES = Set.of(Topics.MEMORY_TOOLSET, Changelog.REFLECTION);
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     private final String version;
     private final Said said;
@@ -68,8 +69,8 @@ public final class Exporter {
      * @param kafka how to reach the brokers
      * @param version of Millrace
      */
-    public Exporter(Map<String, Object> kafka, Topics topics, String version, Said said) {
-        this.kafka = Map.copyOf(kafka);
+    public Exporter(ClientSettings kafka, Topics topics, String version, Said said) {
+        this.kafka = kafka;
         this.topics = topics;
         this.version = version;
         this.said = said;

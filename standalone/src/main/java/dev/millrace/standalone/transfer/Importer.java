@@ -4,6 +4,7 @@ import dev.millrace.agent.topology.TaskRehoming;
 import dev.millrace.engine.MachineStreams;
 import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.UnreadableRowException;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.kafka.TopicSetupException;
@@ -59,7 +60,7 @@ public final class Importer {
     private static final List<Archive.Head> NONE = List.of();
     private static final long ANYWHERE = -1;
 
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     private final Exporter.Said said;
 
@@ -68,8 +69,8 @@ public final class Importer {
      *
      * @param kafka how to reach the brokers
      */
-    public Importer(Map<String, Object> kafka, Topics topics, Exporter.Said said) {
-        this.kafka = Map.copyOf(kafka);
+    public Importer(ClientSettings kafka, Topics topics, Exporter.Said said) {
+        this.kafka = kafka;
         this.topics = topics;
         this.said = said;
     }
@@ -268,14 +269,14 @@ public final class Importer {
             this.moved = moved;
             this.counts = counts;
             this.dated = dated;
-            Map<String, Object> config = new HashMap<>(kafka);
-            config.put(ProducerConfig.ACKS_CONFIG, "all");
-            config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
-            config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4");
-            config.put(ProducerConfig.LINGER_MS_CONFIG, 20);
-            config.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, MachineStreams.MAX_RECORD_BYTES);
+            ClientSettings config = kafka.with(ProducerConfig.ACKS_CONFIG, "all")
+                    .with(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true)
+                    .with(ProducerConfig.COMPRESSION_TYPE_CONFIG, "lz4")
+                    .with(ProducerConfig.LINGER_MS_CONFIG, 20)
+                    .with(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, MachineStreams.MAX_RECORD_BYTES);
             try {
-                this.producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+                this.producer =
+                        new KafkaProducer<>(config.values(), new ByteArraySerializer(), new ByteArraySerializer());
             } catch (KafkaException e) {
                 throw new TransferException(
                         "No Kafka client can be made from this configuration: " + e.getMessage(), e);

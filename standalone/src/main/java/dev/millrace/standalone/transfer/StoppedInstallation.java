@@ -1,5 +1,6 @@
 package dev.millrace.standalone.transfer;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.Collection;
@@ -59,10 +60,10 @@ final class StoppedInstallation implements AutoCloseable {
      *
      * @param kafka how to reach the brokers
      */
-    StoppedInstallation(Map<String, Object> kafka, Topics topics) throws TransferException {
+    StoppedInstallation(ClientSettings kafka, Topics topics) throws TransferException {
         this.topics = topics;
         try {
-            this.admin = Admin.create(new HashMap<>(kafka));
+            this.admin = Admin.create(kafka.values());
         } catch (KafkaException e) {
             throw new TransferException("No Kafka client can be made from this configuration: " + reason(e), e);
         }

@@ -1,5 +1,6 @@
 package dev.millrace.standalone.transfer;
 
+import dev.millrace.kafka.ClientSettings;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -28,7 +29,7 @@ final class TopicReading {
     /** So much of a partition is held at a time, since all of them are read side by side, in bytes. */
     private static final int HELD_BYTES = 1 << 20;
 
-    private final Map<String, Object> config;
+    private final ClientSettings config;
     private final Map<TopicPartition, Long> from;
     private final Map<TopicPartition, Long> to;
 
@@ -49,7 +50,8 @@ final class TopicReading {
         Part(TopicPartition partition) {
             this.partition = partition;
             this.end = to.getOrDefault(partition, 0L);
-            this.consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+            this.consumer =
+                    new KafkaConsumer<>(config.values(), new ByteArrayDeserializer(), new ByteArrayDeserializer());
             consumer.assign(List.of(partition));
             Long begin = from.get(partition);
             if (begin == null) {
@@ -95,13 +97,12 @@ final class TopicReading {
      * @param from the first place of each partition; where there is none, or it is no more, the topic's beginning
      * @param to the place behind the last one, of each partition that is to be read
      */
-    TopicReading(Map<String, Object> kafka, Map<TopicPartition, Long> from, Map<TopicPartition, Long> to) {
-        this.config = new HashMap<>(kafka);
-        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
-        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.put(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, HELD_BYTES);
-        config.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, HELD_BYTES);
+    TopicReading(ClientSettings kafka, Map<TopicPartition, Long> from, Map<TopicPartition, Long> to) {
+        this.config = kafka.with(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
+                .with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest")
+                .with(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false)
+                .with(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, HELD_BYTES)
+                .with(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, HELD_BYTES);
         this.from = Map.copyOf(from);
         this.to = Map.copyOf(to);
     }

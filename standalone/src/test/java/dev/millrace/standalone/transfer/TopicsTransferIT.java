@@ -3,6 +3,7 @@ package dev.millrace.standalone.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.DiscardedLetter;
 import dev.millrace.schemas.Event;
@@ -51,13 +52,13 @@ class TopicsTransferIT {
     Path folder;
 
     private final TestBroker broker;
-    private final Map<String, Object> kafka;
+    private final ClientSettings kafka;
     private Topics from = new Topics("");
     private Topics to = new Topics("");
 
     TopicsTransferIT(TestBroker broker) {
         this.broker = broker;
-        this.kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        this.kafka = ClientSettings.at(broker.bootstrapServers());
     }
 
     @BeforeEach

@@ -1,5 +1,6 @@
 package dev.millrace.tools.config;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ToolPublisher;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
@@ -11,7 +12,6 @@ import dev.millrace.tools.ToolRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +36,7 @@ public final class ToolRuntime implements AutoCloseable {
     /** How often is looked whether their topic is still the same. */
     private static final Duration LOOK = Duration.ofSeconds(5);
 
-    private final Map<String, ?> kafka;
+    private final ClientSettings kafka;
     private final Topics topics;
     private final TopicSettings topicSettings;
     private final ToolRegistry registry;
@@ -59,14 +59,14 @@ public final class ToolRuntime implements AutoCloseable {
      * @param startWorker called once, when brokers and topics are there; likewise {@code startWebhooks}
      */
     public ToolRuntime(
-            Map<String, ?> kafka,
+            ClientSettings kafka,
             Topics topics,
             TopicSettings topicSettings,
             ToolRegistry registry,
             List<ToolDefinition> foreign,
             Supplier<RequestWorker> startWorker,
             Supplier<RequestWorker> startWebhooks) {
-        this.kafka = Map.copyOf(kafka);
+        this.kafka = kafka;
         this.topics = topics;
         this.topicSettings = topicSettings;
         this.registry = registry;

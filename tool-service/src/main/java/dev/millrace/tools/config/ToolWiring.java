@@ -1,7 +1,8 @@
 package dev.millrace.tools.config;
 
 import dev.millrace.http.guarded.GuardedHttp;
-import dev.millrace.kafka.config.ClientSettings;
+import dev.millrace.kafka.ClientSettings;
+import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
 import dev.millrace.requests.DirectCalls;
 import dev.millrace.requests.RequestWorker;
@@ -50,7 +51,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.health.HealthCheck;
@@ -74,7 +74,7 @@ public class ToolWiring {
     @Produces
     @Singleton
     TopicContent content(TopicsConfig topics, Config config) {
-        return new TopicContent(ClientSettings.of(config), topics.topics());
+        return new TopicContent(ClientsConfig.of(config), topics.topics());
     }
 
     void closeContent(@Disposes TopicContent content) {
@@ -85,7 +85,7 @@ public class ToolWiring {
     @Singleton
     TopicVariables variables(ToolsConfig tools, TopicsConfig topics, Config config) {
         return new TopicVariables(
-                ClientSettings.of(config),
+                ClientsConfig.of(config),
                 topics.topics(),
                 Clock.systemUTC(),
                 tools.env().maxSize().asLongValue());
@@ -210,7 +210,7 @@ public class ToolWiring {
             WebhookDelivery webhooks,
             MeterRegistry meters) {
         Topics topics = topicsConfig.topics();
-        Map<String, Object> kafka = ClientSettings.of(config);
+        ClientSettings kafka = ClientsConfig.of(config);
         WorkerSettings calls = WorkerSettings.of(kafka, topics, Topics.BUILT_IN_TOOLSET, tools.maxConcurrent())
                 .with(tools.staleAfter(), tools.shutdownGrace());
         WorkerSettings notices = WorkerSettings.of(

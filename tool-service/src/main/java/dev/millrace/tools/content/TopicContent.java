@@ -3,8 +3,8 @@ package dev.millrace.tools.content;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.kafka.AcknowledgedProducer;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ForgottenFollower;
-import dev.millrace.kafka.ProducerSettings;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.ForgottenSet;
 import dev.millrace.schemas.HeaderNames;
@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,9 +79,9 @@ public final class TopicContent implements ContentStore, AutoCloseable {
     }
 
     /** Keeps contents on the topic of this installation; connects when it is first used. */
-    public TopicContent(Map<String, ?> kafka, Topics topics) {
+    public TopicContent(ClientSettings kafka, Topics topics) {
         this.log = new TopicLog(kafka, topics.content(), CLIENT);
-        this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-content"), WRITE_LIMIT);
+        this.producer = new AcknowledgedProducer(kafka.prompt(CLIENT + "-content"), WRITE_LIMIT);
         this.forgotten = new ForgottenFollower(kafka, topics, CLIENT);
     }
 

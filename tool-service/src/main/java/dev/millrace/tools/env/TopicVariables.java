@@ -3,7 +3,7 @@ package dev.millrace.tools.env;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.kafka.AcknowledgedProducer;
-import dev.millrace.kafka.ProducerSettings;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicFollower;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Json;
@@ -12,9 +12,7 @@ import dev.millrace.tool.api.ToolException;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -72,16 +70,15 @@ public final class TopicVariables implements Variables, AutoCloseable {
      *
      * @param maxBytes of all together in memory; beyond it those are forgotten first whose tenant has most
      */
-    public TopicVariables(Map<String, ?> kafka, Topics topics, Clock clock, long maxBytes) {
+    public TopicVariables(ClientSettings kafka, Topics topics, Clock clock, long maxBytes) {
         this.known = new KnownVariables(maxBytes);
         // what anybody was told to be set has to be seen, also while the task machine writes; what is gone is too old
         // anyway
-        Map<String, Object> reading = new HashMap<>(TopicLog.WHAT_IS_LEFT);
-        reading.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
+        ClientSettings reading = TopicLog.WHAT_IS_LEFT.with(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
         TopicLog log = new TopicLog(kafka, topics.variables(), CLIENT, reading);
         this.partition = log.partition(0);
         this.follower = new TopicFollower(log, new Taker());
-        this.producer = new AcknowledgedProducer(ProducerSettings.prompt(kafka, CLIENT + "-variables"), WRITE_LIMIT);
+        this.producer = new AcknowledgedProducer(kafka.prompt(CLIENT + "-variables"), WRITE_LIMIT);
         this.clock = clock;
     }
 

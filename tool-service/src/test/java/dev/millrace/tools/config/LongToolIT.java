@@ -3,6 +3,7 @@ package dev.millrace.tools.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.langchain4j.agent.tool.Tool;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.requests.NoticeHandler;
 import dev.millrace.requests.RequestWorker;
@@ -94,7 +95,7 @@ class LongToolIT {
     }
 
     private ToolRuntime start() {
-        Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
         ToolRegistry registry = new ToolRegistry(JavaTools.of(Miller.class, () -> miller));
         TopicContent content = new TopicContent(kafka, topics);
         ToolExecutor executor = new ToolExecutor(

@@ -3,6 +3,7 @@ package dev.millrace.tools.content;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.requests.Reply;
 import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
@@ -50,8 +51,7 @@ class TopicContentIT {
 
     private final TestBroker broker = TestBroker.shared();
     private final Topics topics = broker.createTopics();
-    private final TopicContent content =
-            new TopicContent(Map.of("bootstrap.servers", broker.bootstrapServers()), topics);
+    private final TopicContent content = new TopicContent(ClientSettings.at(broker.bootstrapServers()), topics);
 
     @AfterEach
     void close() {
@@ -194,7 +194,7 @@ class TopicContentIT {
     @Test
     void shouldSayThatItCannotBeKeptWhenTheTopicIsNotThere() {
         // given
-        Map<String, Object> kafka = Map.of("bootstrap.servers", "localhost:1");
+        ClientSettings kafka = ClientSettings.at("localhost:1");
         try (TopicContent nowhere = new TopicContent(kafka, topics)) {
             Thread.currentThread().interrupt();
             // when

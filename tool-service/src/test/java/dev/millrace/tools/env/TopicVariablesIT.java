@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Json;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
@@ -31,7 +32,7 @@ class TopicVariablesIT {
 
     private final TestBroker broker = TestBroker.shared();
     private final Topics topics = broker.createTopics();
-    private final Map<String, Object> kafka = Map.of("bootstrap.servers", broker.bootstrapServers());
+    private final ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
     private final TopicVariables one = new TopicVariables(kafka, topics, Clock.systemUTC(), 64_000_000);
     private final TopicVariables other = new TopicVariables(kafka, topics, Clock.systemUTC(), 64_000_000);
 

@@ -1,5 +1,6 @@
 package dev.millrace.kafka.config;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Redaction;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,13 +10,13 @@ import org.eclipse.microprofile.config.Config;
  * How every client of an installation reaches the brokers: the {@code kafka.*} keys of the configuration. And what its
  * producers take out of dead letters.
  */
-public final class ClientSettings {
+public final class ClientsConfig {
 
     private static final String PREFIX = "kafka.";
     private static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
     private static final String DEFAULT_SERVERS = "localhost:9092";
 
-    private ClientSettings() {}
+    private ClientsConfig() {}
 
     /**
      * All {@code kafka.*} keys without that prefix; {@code bootstrap.servers} is always among them. The patterns of
@@ -23,8 +24,8 @@ public final class ClientSettings {
      *
      * @throws IllegalArgumentException if such a pattern cannot be used
      */
-    public static Map<String, Object> of(Config config) {
-        Map<String, Object> settings = new HashMap<>();
+    public static ClientSettings of(Config config) {
+        Map<String, String> settings = new HashMap<>();
         for (String name : config.getPropertyNames()) {
             if (name.startsWith(PREFIX)) {
                 config.getOptionalValue(name, String.class)
@@ -39,6 +40,6 @@ public final class ClientSettings {
                 BOOTSTRAP_SERVERS,
                 config.getOptionalValue(PREFIX + BOOTSTRAP_SERVERS, String.class)
                         .orElse(DEFAULT_SERVERS));
-        return settings;
+        return ClientSettings.NONE.with(settings);
     }
 }
