@@ -1,6 +1,7 @@
 package dev.millrace.agent;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -48,8 +49,7 @@ public record PromptTemplate(String text) {
      * @param payload of the event that starts the task
      * @param start when it starts; the date is that of UTC
      */
-    public Map<String, String> values(
-            String namespace, Map<String, ? extends @Nullable Object> payload, Instant start) {
+    public Map<String, String> values(String namespace, JsonObject payload, Instant start) {
         Map<String, String> values = new LinkedHashMap<>();
         for (String name : names(text)) {
             values.put(
@@ -98,7 +98,7 @@ public record PromptTemplate(String text) {
         return name.split(OTHERWISE, 2)[0].strip();
     }
 
-    private static String value(Map<String, ? extends @Nullable Object> payload, String name) {
+    private static String value(JsonObject payload, String name) {
         String[] parts = name.split(OTHERWISE, 2);
         Object value = at(payload, path(name).substring(INPUT.length()));
         boolean nothing = value instanceof Collection<?> list

@@ -1,11 +1,10 @@
 package dev.millrace.agent;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** What a sender may call the place that a session is used from, where it does not know the session. */
 public enum SessionOrigin {
@@ -34,8 +33,7 @@ public enum SessionOrigin {
     }
 
     private Optional<String> ofMetadata(Event event) {
-        Map<String, @Nullable Object> metadata =
-                event.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
+        JsonObject metadata = event.payload() instanceof Payload.TaskInput input ? input.metadata() : null;
         return metadata == null
                 ? Optional.empty()
                 : Stream.of(field, otherwise)

@@ -2,6 +2,7 @@ package dev.millrace.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.schemas.JsonObject;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,9 @@ class PromptTemplateTest {
                 "{{date}} {{ namespace }} {{input.customer.name}} {{input.tags}} {{input.count}} {{input.missing}}.");
 
         Map<String, String> values = prompt.values(
-                "acme", Map.of("customer", Map.of("name", "Ada $1"), "tags", List.of("a", 1), "count", 3), NEW_YEAR);
+                "acme",
+                JsonObject.of(Map.of("customer", Map.of("name", "Ada $1"), "tags", List.of("a", 1), "count", 3)),
+                NEW_YEAR);
 
         assertThat(prompt.fill(values)).isEqualTo("2026-12-31 acme Ada $1 [\"a\",1] 3 .");
     }
@@ -31,9 +34,11 @@ class PromptTemplateTest {
                 new PromptTemplate("For {{input.metadata.customer | a customer}}, {{input.tags|no tags}}"
                         + " and {{ input.text | nothing }}{{input.metadata.other}}.");
 
-        assertThat(prompt.fill(prompt.values("acme", Map.of("tags", List.of(), "text", "all"), NEW_YEAR)))
+        assertThat(prompt.fill(
+                        prompt.values("acme", JsonObject.of(Map.of("tags", List.of(), "text", "all")), NEW_YEAR)))
                 .isEqualTo("For a customer, no tags and all.");
-        assertThat(prompt.fill(prompt.values("acme", Map.of("metadata", Map.of("customer", "Ada")), NEW_YEAR)))
+        assertThat(prompt.fill(
+                        prompt.values("acme", JsonObject.of(Map.of("metadata", Map.of("customer", "Ada"))), NEW_YEAR)))
                 .isEqualTo("For Ada, no tags and nothing.");
     }
 
@@ -43,9 +48,9 @@ class PromptTemplateTest {
         PromptTemplate prompt = new PromptTemplate("{{input.text}} {{input.text}}");
         String limit = "x".repeat(PromptTemplate.MAX_VALUE_CHARS);
 
-        assertThat(prompt.values("acme", Map.of("text", limit, "other", "y"), NEW_YEAR))
+        assertThat(prompt.values("acme", JsonObject.of(Map.of("text", limit, "other", "y")), NEW_YEAR))
                 .isEqualTo(Map.of("input.text", limit));
-        assertThat(prompt.values("acme", Map.of("text", limit + "x"), NEW_YEAR))
+        assertThat(prompt.values("acme", JsonObject.of(Map.of("text", limit + "x")), NEW_YEAR))
                 .isEqualTo(Map.of("input.text", limit + "…"));
     }
 
@@ -54,7 +59,7 @@ class PromptTemplateTest {
     void shouldNotFillTwice() {
         PromptTemplate prompt = new PromptTemplate("{{input.text}}");
 
-        assertThat(prompt.fill(prompt.values("acme", Map.of("text", "{{namespace}}"), NEW_YEAR)))
+        assertThat(prompt.fill(prompt.values("acme", JsonObject.of(Map.of("text", "{{namespace}}")), NEW_YEAR)))
                 .isEqualTo("{{namespace}}");
     }
 }

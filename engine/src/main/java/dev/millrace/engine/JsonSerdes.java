@@ -2,7 +2,6 @@ package dev.millrace.engine;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonDeserializer;
@@ -15,20 +14,17 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Map;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.Serializer;
-import org.jspecify.annotations.Nullable;
 
 /** How stores keep values as JSON. */
 public final class JsonSerdes {
-
-    private static final TypeReference<Map<String, @Nullable Object>> OBJECT = new TypeReference<>() {};
 
     /** For rows with events in them: these are as one JSON object each. */
     public static final ObjectMapper WITH_EVENTS = JsonMapper.builder()
@@ -81,7 +77,7 @@ public final class JsonSerdes {
         @Override
         public Event deserialize(JsonParser in, DeserializationContext context) throws IOException {
             try {
-                return EventJson.fromJson(in.readValueAs(OBJECT));
+                return EventJson.fromJson(in.readValueAs(JsonObject.class));
             } catch (MalformedEventException e) {
                 throw new IOException("a stored event is none", e);
             }

@@ -1,7 +1,5 @@
 package dev.millrace.schemas;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,11 +25,11 @@ public record DiscardedLetter(String place, long atMs) {
 
     /** The record's value. */
     public byte[] toJson() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("kind", KIND);
-        json.put("place", place);
-        json.put("at", atMs);
-        return Json.write(json);
+        return Json.write(JsonObject.builder()
+                .put("kind", KIND)
+                .put("place", place)
+                .put("at", atMs)
+                .build());
     }
 
     /** Reads {@link #toJson}; empty if the record says nothing of the kind. */
@@ -40,7 +38,7 @@ public record DiscardedLetter(String place, long atMs) {
             return Optional.empty();
         }
         try {
-            Map<String, @Nullable Object> json = Json.readObject(value);
+            JsonObject json = Json.readObject(value);
             return KIND.equals(json.get("kind"))
                             && json.get("place") instanceof String place
                             && PLACE.matcher(place).matches()

@@ -218,7 +218,7 @@ public final class EventCodec {
     public static Event fromStructured(
             byte[] json, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
-        Map<String, @Nullable Object> whole = Json.readObject(json);
+        Map<String, @Nullable Object> whole = Json.readMap(json);
         requireVersion(String.valueOf(whole.get("specversion")));
         Map<String, String> extensions = new HashMap<>();
         Map<String, @Nullable Object> named = new LinkedHashMap<>();

@@ -22,10 +22,8 @@ public final class EventJson {
      * Every field; those that are {@code null} on the event are left out, and a causal depth of 0, timestamps are Unix
      * milliseconds.
      */
-    public static Map<String, @Nullable Object> toJson(Event event) {
-        Map<String, @Nullable Object> json = head(event);
-        json.put(PAYLOAD, event.fields());
-        return json;
+    public static JsonObject toJson(Event event) {
+        return head(event).put(PAYLOAD, event.fields()).build();
     }
 
     /** The same in UTF-8. A payload that came in UTF-8 is not read for it. */
@@ -34,7 +32,7 @@ public final class EventJson {
         if (!isPlain(payload)) {
             return Json.write(toJson(event));
         }
-        byte[] head = Json.write(head(event));
+        byte[] head = Json.write(head(event).build());
         return ByteBuffer.allocate(head.length + BEFORE_PAYLOAD.length + payload.length)
                 .put(head, 0, head.length - 1) // but for the brace at its end
                 .put(BEFORE_PAYLOAD)
@@ -48,31 +46,25 @@ public final class EventJson {
         return json.length >= 2 && json[0] == '{' && json[1] != 0;
     }
 
-    private static Map<String, @Nullable Object> head(Event event) {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("id", event.id());
-        json.put("type", event.type().wireName());
-        json.put("timestamp", event.timestamp().toEpochMilli());
-        json.put("source", event.source());
-        putIfPresent(json, "taskId", event.taskId());
-        putIfPresent(json, "sessionId", event.sessionId());
-        json.put("namespace", event.namespace());
-        json.put("correlationId", event.correlationId());
-        putIfPresent(json, "parentEventId", event.parentEventId());
-        putIfPresent(json, "priority", event.priority());
-        json.put("effectivePriority", event.effectivePriority());
-        if (event.causalDepth() > 0) {
-            json.put("causalDepth", event.causalDepth());
-        }
-        if (event.expiry() != null) {
-            json.put("expiry", event.expiry().toEpochMilli());
-        }
-        putIfPresent(json, "traceparent", event.traceparent());
-        putIfPresent(json, "tracestate", event.tracestate());
-        if (!event.extensions().isEmpty()) {
-            json.put("extensions", event.extensions());
-        }
-        return json;
+    private static JsonObject.Builder head(Event event) {
+        return JsonObject.builder()
+                .put("id", event.id())
+                .put("type", event.type().wireName())
+                .put("timestamp", event.timestamp().toEpochMilli())
+                .put("source", event.source())
+                .putIfPresent("taskId", event.taskId())
+                .putIfPresent("sessionId", event.sessionId())
+                .put("namespace", event.namespace())
+                .put("correlationId", event.correlationId())
+                .putIfPresent("parentEventId", event.parentEventId())
+                .putIfPresent("priority", event.priority())
+                .put("effectivePriority", event.effectivePriority())
+                .putIfPresent("causalDepth", event.causalDepth() > 0 ? event.causalDepth() : null)
+                .putIfPresent(
+                        "expiry", event.expiry() == null ? null : event.expiry().toEpochMilli())
+                .putIfPresent("traceparent", event.traceparent())
+                .putIfPresent("tracestate", event.tracestate())
+                .putIfPresent("extensions", event.extensions().isEmpty() ? null : event.extensions());
     }
 
     /**
@@ -80,7 +72,7 @@ public final class EventJson {
      *
      * @throws MalformedEventException if a field is missing, of the wrong kind or out of range
      */
-    public static Event fromJson(Map<String, @Nullable Object> json) throws MalformedEventException {
+    public static Event fromJson(JsonObject json) throws MalformedEventException {
         try {
             Event.Builder builder = Event.root(
                             required(json, "id", String.class),
@@ -102,9 +94,7 @@ public final class EventJson {
                 builder.expiry(Instant.ofEpochMilli(wholeNumber("expiry", expiry)));
             }
             builder.extensions(texts("extensions", optional(json, "extensions", Map.class)));
-            @SuppressWarnings("unchecked")
-            Map<String, @Nullable Object> payload = required(json, PAYLOAD, Map.class);
-            return builder.payload(payload).build();
+            return builder.payload(required(json, PAYLOAD, JsonObject.class)).build();
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
@@ -123,12 +113,6 @@ public final class EventJson {
         return texts;
     }
 
-    private static void putIfPresent(Map<String, @Nullable Object> json, String name, @Nullable Object value) {
-        if (value != null) {
-            json.put(name, value);
-        }
-    }
-
     private static long wholeNumber(String name, Number value) {
         if (value instanceof Integer || value instanceof Long) {
             return value.longValue();
@@ -136,7 +120,7 @@ public final class EventJson {
         throw new IllegalArgumentException(name + ": expected a whole number of 64 bits, found " + value);
     }
 
-    private static <T> T required(Map<String, @Nullable Object> json, String name, Class<T> kind) {
+    private static <T> T required(JsonObject json, String name, Class<T> kind) {
         T value = optional(json, name, kind);
         if (value == null) {
             throw new IllegalArgumentException(name + ": expected a value, found none");
@@ -144,7 +128,7 @@ public final class EventJson {
         return value;
     }
 
-    private static <T> @Nullable T optional(Map<String, @Nullable Object> json, String name, Class<T> kind) {
+    private static <T> @Nullable T optional(JsonObject json, String name, Class<T> kind) {
         Object value = json.get(name);
         if (value == null) {
             return null;

@@ -76,9 +76,9 @@ public final class EventSchemas {
     }
 
     /** What is wrong with an event as one JSON object, as {@link EventJson} reads it, apart from its payload. */
-    static List<String> envelopeProblems(Map<String, @Nullable Object> json) {
+    static List<String> envelopeProblems(JsonObject json) {
         try {
-            return SchemaProblems.sentences(ENVELOPE.validate(forValidator(JsonValues.tree(JsonObject.of(json)), 0)));
+            return SchemaProblems.sentences(ENVELOPE.validate(forValidator(JsonValues.tree(json), 0)));
         } catch (TooDeepException e) {
             return TOO_DEEP;
         }

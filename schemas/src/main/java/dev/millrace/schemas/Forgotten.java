@@ -1,7 +1,5 @@
 package dev.millrace.schemas;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -17,14 +15,12 @@ public record Forgotten(ForgetScope scope, long atMs) {
 
     /** The record's value. */
     public byte[] toJson() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("namespace", scope.namespace());
-        json.put("kind", scope.kind().wireName());
-        if (scope.id() != null) {
-            json.put("id", scope.id());
-        }
-        json.put("forgottenAt", atMs);
-        return Json.write(json);
+        return Json.write(JsonObject.builder()
+                .put("namespace", scope.namespace())
+                .put("kind", scope.kind().wireName())
+                .putIfPresent("id", scope.id())
+                .put("forgottenAt", atMs)
+                .build());
     }
 
     /** Reads {@link #toJson}; empty if the record says nothing of the kind. */
@@ -33,7 +29,7 @@ public record Forgotten(ForgetScope scope, long atMs) {
             return Optional.empty();
         }
         try {
-            Map<String, @Nullable Object> json = Json.readObject(value);
+            JsonObject json = Json.readObject(value);
             String id = json.get("id") instanceof String text ? text : null;
             return json.get("namespace") instanceof String namespace
                             && json.get("forgottenAt") instanceof Number at

@@ -91,7 +91,7 @@ public final class InputTemplate {
     }
 
     /** The paths that lead nowhere and say nothing for that case, in sentences for people; empty if there are none. */
-    public List<String> problems(Map<String, ? extends @Nullable Object> payload) {
+    public List<String> problems(JsonObject payload) {
         Map<String, Found.Nothing> nowhere = new LinkedHashMap<>();
         Iterator<Part.Place> places = places().iterator();
         while (nowhere.size() < MAX_PROBLEMS && places.hasNext()) {
@@ -110,7 +110,7 @@ public final class InputTemplate {
      *
      * @return empty if it would be longer than an input may be; it is not made then
      */
-    public Optional<String> fill(Map<String, ? extends @Nullable Object> payload) {
+    public Optional<String> fill(JsonObject payload) {
         StringBuilder text = new StringBuilder();
         for (Part part : parts) {
             String words =
@@ -137,7 +137,7 @@ public final class InputTemplate {
      * Like {@link #fill}, but of a template that is one path and nothing else, which leads to something, what stands
      * there: a number stays a number, an object an object.
      */
-    public Optional<Filled> value(Map<String, ? extends @Nullable Object> payload) {
+    public Optional<Filled> value(JsonObject payload) {
         if (parts.size() == 1
                 && parts.getFirst() instanceof Part.Place(String path, String otherwise)
                 && at(payload, path) instanceof Found.Value(Object there)
@@ -179,7 +179,7 @@ public final class InputTemplate {
         };
     }
 
-    private static Found at(Map<String, ? extends @Nullable Object> payload, String path) {
+    private static Found at(JsonObject payload, String path) {
         Object value = payload;
         String parent = "";
         for (String name : path.split("\\.", -1)) {

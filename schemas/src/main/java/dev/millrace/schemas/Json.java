@@ -38,9 +38,23 @@ public final class Json {
     /**
      * Reads one JSON object.
      *
+     * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else, {@code bad_field} if
+     *     there is a number out of range
+     */
+    public static JsonObject readObject(byte[] bytes) throws MalformedEventException {
+        try {
+            return JsonValues.frozenObject(readTree(bytes));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Reads one JSON object as it stands there: what no {@link JsonObject} has, such as a number out of range, stays.
+     *
      * @throws MalformedEventException with code {@code bad_json} if the bytes are anything else
      */
-    public static Map<String, @Nullable Object> readObject(byte[] bytes) throws MalformedEventException {
+    public static Map<String, @Nullable Object> readMap(byte[] bytes) throws MalformedEventException {
         return read(bytes, OBJECT);
     }
 

@@ -6,8 +6,6 @@ import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** What a JSON text must look like, by a JSON Schema (2020-12) of somebody else's. Safe for any number of threads. */
 public final class JsonShape {
@@ -26,7 +24,7 @@ public final class JsonShape {
      * @param schema of an object
      * @throws IllegalArgumentException if it is no schema of an object; the message says why
      */
-    public static JsonShape of(Map<String, ? extends @Nullable Object> schema) {
+    public static JsonShape of(JsonObject schema) {
         if (!"object".equals(schema.get("type"))) {
             throw new IllegalArgumentException("expected a JSON Schema with \"type\": \"object\", found "
                     + (schema.get("type") == null ? "no type" : "type " + Json.writeText(schema.get("type"))));

@@ -1,13 +1,10 @@
 package dev.millrace.schemas;
 
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the owner of a task should hear of: that it ended, says something, asks something, or needs a decision. The
@@ -85,16 +82,14 @@ public record Notification(Kind kind, Event event) {
      * timestamp} (Unix milliseconds), and what the kind has to say; what the event does not tell is left out. With a
      * {@code callbackUrl} beside it this is the payload of a NOTIFICATION_REQUESTED.
      */
-    public Map<String, @Nullable Object> toJson() {
-        Map<String, @Nullable Object> json = new LinkedHashMap<>();
-        json.put("type", kind.wireName());
-        json.put("taskId", event.taskId());
-        if (event.sessionId() != null) {
-            json.put("sessionId", event.sessionId());
-        }
-        json.put("namespace", event.namespace());
-        json.put("eventId", event.id());
-        json.put("timestamp", event.timestamp().toEpochMilli());
+    public JsonObject toJson() {
+        JsonObject.Builder json = JsonObject.builder()
+                .put("type", kind.wireName())
+                .put("taskId", event.taskId())
+                .putIfPresent("sessionId", event.sessionId())
+                .put("namespace", event.namespace())
+                .put("eventId", event.id())
+                .put("timestamp", event.timestamp().toEpochMilli());
         switch (kind) {
             case COMPLETED -> copy(json, "result");
             case FAILED -> copy(json, "error", "code");
@@ -103,15 +98,12 @@ public record Notification(Kind kind, Event event) {
             case APPROVAL_NEEDED -> json.put("approval", event.fields());
             case QUESTION -> copy(json, "question");
         }
-        return json;
+        return json.build();
     }
 
-    private void copy(Map<String, @Nullable Object> json, String... fields) {
+    private void copy(JsonObject.Builder json, String... fields) {
         for (String field : fields) {
-            Object value = event.fields().get(field);
-            if (value != null) {
-                json.put(field, value);
-            }
+            json.putIfPresent(field, event.fields().get(field));
         }
     }
 }

@@ -8,9 +8,7 @@ import com.networknt.schema.Error;
 import com.networknt.schema.ExecutionContext;
 import com.networknt.schema.Schema;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What arguments a tool takes, by the schema in its definition, which a stranger may have written. Workers ask before
@@ -70,7 +68,7 @@ public final class ToolArguments {
      *
      * @param steps keywords of a schema looked at, 1 or more
      */
-    public Optional<List<String>> problems(Map<String, ? extends @Nullable Object> arguments, long steps) {
+    public Optional<List<String>> problems(JsonObject arguments, long steps) {
         StepBudget budget = new StepBudget(steps);
         try {
             JsonNode json = PLAIN.readTree(Json.writeText(arguments));
@@ -86,7 +84,7 @@ public final class ToolArguments {
     }
 
     /** The same for who has no patience; also empty if it cannot be said at {@link #MAX_STEPS}. */
-    public List<String> problemsSoon(Map<String, ? extends @Nullable Object> arguments) {
+    public List<String> problemsSoon(JsonObject arguments) {
         return problems(arguments, MAX_STEPS).orElse(List.of());
     }
 

@@ -73,7 +73,7 @@ class EventJsonTest {
         json.remove(field);
 
         // then
-        assertThatThrownBy(() -> EventJson.fromJson(json))
+        assertThatThrownBy(() -> EventJson.fromJson(JsonObject.of(json)))
                 .isInstanceOfSatisfying(
                         MalformedEventException.class, e -> assertThat(e.code()).isEqualTo("bad_field"))
                 .hasMessage(field + ": expected a value, found none");
@@ -91,7 +91,7 @@ class EventJsonTest {
         "priority, -1, 'priority: expected 0 or more, found -1'",
         "priority, 99999999999, 'priority: expected Integer, found Long'",
         "namespace, a/b, 'namespace: expected no'",
-        "payload, x, 'payload: expected Map, found String'"
+        "payload, x, 'payload: expected JsonObject, found String'"
     })
     void shouldSayWhichFieldIsWrong(String field, String value, String reason) throws MalformedEventException {
         // given
@@ -101,7 +101,7 @@ class EventJsonTest {
                 ("{\"" + field + "\": " + text + "}").getBytes(java.nio.charset.StandardCharsets.UTF_8)));
 
         // then
-        assertThatThrownBy(() -> EventJson.fromJson(json))
+        assertThatThrownBy(() -> EventJson.fromJson(JsonObject.of(json)))
                 .isInstanceOf(MalformedEventException.class)
                 .hasMessageStartingWith(reason);
     }

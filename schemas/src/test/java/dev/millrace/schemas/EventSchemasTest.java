@@ -273,7 +273,8 @@ class EventSchemasTest {
 
         // then
         assertThat(EventSchemas.envelopeProblems(EventJson.toJson(small))).isEmpty();
-        assertThat(EventSchemas.envelopeProblems(example("valid", "event"))).isEmpty();
+        assertThat(EventSchemas.envelopeProblems(JsonObject.of(example("valid", "event"))))
+                .isEmpty();
         assertThat(EventSchemas.envelopeProblems(
                         object(EventSchemas.envelopeSchema().path("examples").path(0))))
                 .isEmpty();
@@ -282,15 +283,16 @@ class EventSchemasTest {
     @Test
     void shouldRefuseAnObjectThatIsNoEvent() throws IOException {
         // given
-        Map<String, @Nullable Object> invalid = example("invalid", "event");
+        JsonObject invalid = example("invalid", "event");
 
         // then
-        assertThat(EventSchemas.envelopeProblems(invalid))
+        assertThat(EventSchemas.envelopeProblems(JsonObject.of(invalid)))
                 .containsExactlyInAnyOrder(
                         "/timestamp: expected a whole number, found a text",
                         "/namespace: expected a text without the characters [/\\u0000-\\u001f\\u007f-\\u009f], found \"ac/me\"",
                         "/payload: expected an object, found a list");
-        assertThatThrownBy(() -> EventJson.fromJson(invalid)).isInstanceOf(MalformedEventException.class);
+        assertThatThrownBy(() -> EventJson.fromJson(JsonObject.of(invalid)))
+                .isInstanceOf(MalformedEventException.class);
     }
 
     static Stream<KnownEventType> allTypes() {
@@ -344,7 +346,7 @@ class EventSchemasTest {
         return Event.root("e1", type, NOW).payload(payload).build();
     }
 
-    private static Map<String, @Nullable Object> object(JsonNode node) {
+    private static JsonObject object(JsonNode node) {
         try {
             return Json.readObject(Json.write(node));
         } catch (MalformedEventException e) {
@@ -352,7 +354,7 @@ class EventSchemasTest {
         }
     }
 
-    private static Map<String, @Nullable Object> example(String kind, String name) throws IOException {
+    private static JsonObject example(String kind, String name) throws IOException {
         try (InputStream in = Objects.requireNonNull(
                 EventSchemasTest.class.getResourceAsStream("examples/" + kind + "/" + name + ".json"))) {
             return Json.readObject(in.readAllBytes());

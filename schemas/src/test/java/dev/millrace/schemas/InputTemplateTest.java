@@ -44,8 +44,8 @@ class InputTemplateTest {
     @DisplayName("X-12: paths are what stands there, and otherwise is what is said where nothing does")
     void shouldFill(String template, String text) {
         InputTemplate input = new InputTemplate(template);
-        assertThat(input.problems(ORDER)).isEmpty();
-        assertThat(input.fill(ORDER)).contains(text);
+        assertThat(input.problems(JsonObject.of(ORDER))).isEmpty();
+        assertThat(input.fill(JsonObject.of(ORDER))).contains(text);
     }
 
     @ParameterizedTest
@@ -60,7 +60,7 @@ class InputTemplateTest {
             """)
     @DisplayName("a path that leads nowhere is a mistake, told with the nearest that there is")
     void shouldTellWhatLeadsNowhere(String template, String problem) {
-        assertThat(new InputTemplate(template).problems(ORDER))
+        assertThat(new InputTemplate(template).problems(JsonObject.of(ORDER)))
                 .singleElement()
                 .asString()
                 .startsWith("/template: expected a path into the payload")
@@ -77,20 +77,24 @@ class InputTemplateTest {
         assertThat(value("{{body.order.nothing | 3}}")).isEqualTo("3");
         assertThat(value("{{body.order.amount}} €")).isEqualTo("59.9 €");
         assertThat(value("")).isEqualTo("");
-        assertThat(new InputTemplate("x".repeat(InputTemplate.MAX_TEXT + 1)).value(ORDER))
+        assertThat(new InputTemplate("x".repeat(InputTemplate.MAX_TEXT + 1)).value(JsonObject.of(ORDER)))
                 .isEmpty();
     }
 
     private static @Nullable Object value(String template) {
-        return new InputTemplate(template).value(ORDER).orElseThrow().value();
+        return new InputTemplate(template)
+                .value(JsonObject.of(ORDER))
+                .orElseThrow()
+                .value();
     }
 
     @Test
     void shouldTellTenMistakesAndNoMore() {
         String template =
                 IntStream.range(0, 50).mapToObj(i -> "{{a" + i % 25 + "}}").collect(Collectors.joining());
-        assertThat(new InputTemplate("{{a}}{{a}}").problems(ORDER)).hasSize(1);
-        assertThat(new InputTemplate(template).problems(ORDER)).hasSize(10);
+        assertThat(new InputTemplate("{{a}}{{a}}").problems(JsonObject.of(ORDER)))
+                .hasSize(1);
+        assertThat(new InputTemplate(template).problems(JsonObject.of(ORDER))).hasSize(10);
     }
 
     @Test
@@ -107,10 +111,10 @@ class InputTemplateTest {
         IntStream.range(0, 100_000).forEach(i -> wide.put("k" + i, i));
         long start = System.nanoTime();
         // when
-        new InputTemplate("{{a}}".repeat(20_000)).problems(wide);
-        new InputTemplate("{{ ".repeat(30_000)).problems(wide);
-        new InputTemplate("{{a|".repeat(25_000)).fill(wide);
-        new InputTemplate("{{" + "a.".repeat(49_000) + "a}}").problems(wide);
+        new InputTemplate("{{a}}".repeat(20_000)).problems(JsonObject.of(wide));
+        new InputTemplate("{{ ".repeat(30_000)).problems(JsonObject.of(wide));
+        new InputTemplate("{{a|".repeat(25_000)).fill(JsonObject.of(wide));
+        new InputTemplate("{{" + "a.".repeat(49_000) + "a}}").problems(JsonObject.of(wide));
         // then
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
     }

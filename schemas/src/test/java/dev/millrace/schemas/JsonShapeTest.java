@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Test;
 
 class JsonShapeTest {
 
-    private static final JsonShape VERDICT = JsonShape.of(Map.of(
+    private static final JsonShape VERDICT = JsonShape.of(JsonObject.of(Map.of(
             "type",
             "object",
             "properties",
             Map.of("verdict", Map.of("type", "string", "enum", List.of("yes", "no"))),
             "required",
-            List.of("verdict")));
+            List.of("verdict"))));
 
     @Test
     void shouldTakeWhatFits() {
@@ -34,10 +34,10 @@ class JsonShapeTest {
 
     @Test
     void shouldRefuseWhatIsNoSchemaOfAnObject() {
-        assertThatThrownBy(() -> JsonShape.of(Map.of("type", "string")))
+        assertThatThrownBy(() -> JsonShape.of(JsonObject.of(Map.of("type", "string"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("expected a JSON Schema with \"type\": \"object\", found type \"string\"");
-        assertThatThrownBy(() -> JsonShape.of(Map.of("type", "object", "required", "verdict")))
+        assertThatThrownBy(() -> JsonShape.of(JsonObject.of(Map.of("type", "object", "required", "verdict"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("/required");
     }

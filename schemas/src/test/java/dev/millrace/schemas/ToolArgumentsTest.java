@@ -40,7 +40,7 @@ class ToolArgumentsTest {
                 Map.of("orderId", "Y1", "amount", -1),
                 Map.of("amount", 1),
                 Map.of())) {
-            assertThat(soon(REFUND).problemsSoon(arguments)).isEqualTo(problems(refund, arguments));
+            assertThat(soon(REFUND).problemsSoon(JsonObject.of(arguments))).isEqualTo(problems(refund, arguments));
         }
         assertThat(problems(refund, Map.of("orderId", "X1", "amount", "59.90")))
                 .containsExactly("/amount string found, number expected");
@@ -81,7 +81,7 @@ class ToolArgumentsTest {
         IntStream.range(0, 3_000).forEach(i -> properties.put("p" + i, Map.of("pattern", "(?:a{1000}){9}" + i)));
         long start = System.nanoTime();
         assertThat(ToolArguments.soon(tool(Map.of("properties", properties))).stream()
-                        .flatMap(read -> read.problemsSoon(Map.of("p0", "b")).stream()))
+                        .flatMap(read -> read.problemsSoon(JsonObject.of(Map.of("p0", "b"))).stream()))
                 .isEmpty();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
     }
@@ -108,8 +108,9 @@ class ToolArgumentsTest {
                 .<Object>mapToObj(i -> i == 0 ? "x" : i)
                 .toList();
 
-        assertThat(soon(lists).problemsSoon(Map.of("list", few))).hasSize(1);
-        assertThat(soon(lists).problemsSoon(Map.of("list", many))).isEmpty();
+        assertThat(soon(lists).problemsSoon(JsonObject.of(Map.of("list", few)))).hasSize(1);
+        assertThat(soon(lists).problemsSoon(JsonObject.of(Map.of("list", many))))
+                .isEmpty();
         assertThat(problems(soon(lists), Map.of("list", many))).hasSize(1);
     }
 
@@ -123,7 +124,7 @@ class ToolArgumentsTest {
                 Map.of("$schema", "https://example.invalid/other"),
                 Map.of("pattern", "(?!x)", "type", "object"))) {
             assertThat(ToolArguments.soon(tool(none)).stream()
-                            .flatMap(read -> read.problemsSoon(Map.of("a", 1)).stream()))
+                            .flatMap(read -> read.problemsSoon(JsonObject.of(Map.of("a", 1))).stream()))
                     .as(none.toString())
                     .isEmpty();
         }
@@ -148,8 +149,8 @@ class ToolArgumentsTest {
             // when
             for (String keyword : List.of("$ref", "$dynamicRef", "$schema")) {
                 ToolArguments.soon(tool(Map.of(keyword, url)))
-                        .ifPresent(read ->
-                                assertThat(read.problemsSoon(Map.of("a", 1))).isEmpty());
+                        .ifPresent(read -> assertThat(read.problemsSoon(JsonObject.of(Map.of("a", 1))))
+                                .isEmpty());
             }
             // then
             assertThat(asked).hasValue(0);
@@ -160,7 +161,8 @@ class ToolArgumentsTest {
 
     private static void assertSoon(Map<String, @Nullable Object> schema, Map<String, @Nullable Object> arguments) {
         long start = System.nanoTime();
-        assertThat(ToolArguments.soon(tool(schema)).stream().flatMap(read -> read.problemsSoon(arguments).stream()))
+        assertThat(ToolArguments.soon(tool(schema)).stream()
+                        .flatMap(read -> read.problemsSoon(JsonObject.of(arguments)).stream()))
                 .isEmpty();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
     }
@@ -175,6 +177,6 @@ class ToolArgumentsTest {
     }
 
     private static List<String> problems(ToolArguments tool, Map<String, @Nullable Object> arguments) {
-        return tool.problems(arguments, Long.MAX_VALUE).orElseThrow();
+        return tool.problems(JsonObject.of(arguments), Long.MAX_VALUE).orElseThrow();
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.standalone;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Topics;
 import dev.millrace.standalone.cli.CommandException;
 import dev.millrace.standalone.cli.ExitCodes;
@@ -14,7 +15,6 @@ import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -139,10 +139,11 @@ abstract class TransferCommand implements Callable<Integer> {
     private void report(Map<String, Long> records) {
         long all = records.values().stream().mapToLong(Long::longValue).sum();
         if (json) {
-            Map<String, Object> told = new LinkedHashMap<>();
-            told.put("file", file.toString());
-            told.put("records", all);
-            told.put("topics", new TreeMap<>(records));
+            JsonObject told = JsonObject.builder()
+                    .put("file", file.toString())
+                    .put("records", all)
+                    .put("topics", new TreeMap<>(records))
+                    .build();
             terminal().out().println(Json.writeText(told));
             return;
         }

@@ -2,6 +2,7 @@ package dev.millrace.testing;
 
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Segment;
@@ -318,7 +319,7 @@ public final class HostileRecords {
     }
 
     /** What the schema gives as an example. */
-    private static Map<String, @Nullable Object> payload(KnownEventType type) {
+    private static JsonObject payload(KnownEventType type) {
         return EventSchemas.payloadSchema(type)
                 .map(schema -> schema.path("examples").path(0).toString())
                 .filter(example -> example.startsWith("{"))
@@ -329,7 +330,7 @@ public final class HostileRecords {
                         throw new IllegalStateException("an example of " + type.wireName() + " is no JSON", e);
                     }
                 })
-                .orElseGet(Map::of);
+                .orElseGet(JsonObject::empty);
     }
 
     private static byte[] bytes(String text) {

@@ -1,9 +1,9 @@
 package dev.millrace.tools;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Something that a model may call. Safe for any number of threads. */
@@ -30,7 +30,7 @@ public interface CallableTool {
      * @throws InterruptedException if interrupted
      */
     @Nullable
-    Object call(Map<String, @Nullable Object> params, ToolContext context) throws ToolException, InterruptedException;
+    Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException;
 
     /** Where it comes from, for people who have to tell two of the same name apart. */
     default String origin() {

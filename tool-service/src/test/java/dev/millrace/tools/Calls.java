@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tool.api.ToolContext;
@@ -55,7 +56,7 @@ public final class Calls {
     @SuppressWarnings("unchecked") // every tool returns a JSON object
     public static Map<String, Object> result(CallableTool tool, Map<String, @Nullable Object> params)
             throws ToolException, InterruptedException {
-        Object result = tool.call(params, CONTEXT);
+        Object result = tool.call(JsonObject.of(params), CONTEXT);
         if (result instanceof Map<?, ?> object) {
             return (Map<String, Object>) object;
         }
@@ -73,7 +74,7 @@ public final class Calls {
 
     /** The tool's "no". */
     public static ToolException refusal(CallableTool tool, Map<String, @Nullable Object> params) {
-        ToolException no = catchThrowableOfType(ToolException.class, () -> tool.call(params, CONTEXT));
+        ToolException no = catchThrowableOfType(ToolException.class, () -> tool.call(JsonObject.of(params), CONTEXT));
         if (no == null) {
             throw new AssertionError("expected the tool to refuse " + params);
         }

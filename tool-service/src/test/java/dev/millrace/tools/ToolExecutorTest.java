@@ -316,7 +316,7 @@ class ToolExecutorTest {
             }
 
             @Override
-            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+            public Object call(JsonObject params, ToolContext context) {
                 called.set(true);
                 return "done";
             }
@@ -359,7 +359,7 @@ class ToolExecutorTest {
             }
 
             @Override
-            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+            public Object call(JsonObject params, ToolContext context) {
                 called.set(true);
                 return "ok";
             }
@@ -498,8 +498,7 @@ class ToolExecutorTest {
 
     private interface Body {
         @Nullable
-        Object call(Map<String, @Nullable Object> params, ToolContext context)
-                throws ToolException, InterruptedException;
+        Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException;
     }
 
     private static CallableTool tool(String name, long timeoutMs, Body body) {
@@ -516,7 +515,7 @@ class ToolExecutorTest {
             }
 
             @Override
-            public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
+            public @Nullable Object call(JsonObject params, ToolContext context)
                     throws ToolException, InterruptedException {
                 return body.call(params, context);
             }

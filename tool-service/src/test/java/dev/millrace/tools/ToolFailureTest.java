@@ -329,7 +329,7 @@ class ToolFailureTest {
             }
 
             @Override
-            public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
+            public @Nullable Object call(JsonObject params, ToolContext context)
                     throws ToolException, InterruptedException {
                 return body.call();
             }

@@ -5,7 +5,6 @@ import dev.millrace.agent.expressions.UndecidableException;
 import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A condition on a tool call in the Common Expression Language (CEL), over {@code args}, {@code tool}, {@code agent}
@@ -64,15 +63,12 @@ final class Condition {
                     "expected arguments of at most " + MAX_ARGUMENT_CHARS + " characters, found " + chars, "");
         }
         try {
-            return expression.holds(Map.of(
-                    "args",
-                    call.arguments(),
-                    "tool",
-                    call.toolName(),
-                    "agent",
-                    call.agent(),
-                    "tenant",
-                    call.namespace()));
+            return expression.holds(JsonObject.builder()
+                    .put("args", call.arguments())
+                    .put("tool", call.toolName())
+                    .put("agent", call.agent())
+                    .put("tenant", call.namespace())
+                    .build());
         } catch (UndecidableException e) {
             throw new UndecidedException(
                     String.valueOf(e.getMessage()), e.tooCostly() ? "" : mentions.in(call.arguments()));

@@ -1,5 +1,6 @@
 package dev.millrace.agent.expressions;
 
+import dev.millrace.schemas.JsonObject;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -102,7 +103,7 @@ public final class Expression {
      * @param values JSON values by the names, {@link #MAX_CHARS} at most
      * @throws UndecidableException if that cannot be said
      */
-    public boolean holds(Map<String, ? extends @Nullable Object> values) throws UndecidableException {
+    public boolean holds(JsonObject values) throws UndecidableException {
         Val value;
         steps.get()[0] = 0;
         try {

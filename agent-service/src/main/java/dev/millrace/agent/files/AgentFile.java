@@ -14,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param definition what it says
  * @param json the same as JSON values, with its {@code version}
  */
-public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object> json) {
+public record AgentFile(AgentDefinition definition, JsonObject json) {
 
     /** The largest file, in characters. */
     public static final int MAX_CHARS = 200_000;
@@ -64,12 +63,6 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
     /** Other people's protocols by which an agent can be had. */
     private static final List<String> DOORS = List.of("a2a", "mcp");
 
-    // written out, since javac forgets in compact form that the map's values may be null
-    public AgentFile(AgentDefinition definition, Map<String, @Nullable Object> json) {
-        this.definition = definition;
-        this.json = json;
-    }
-
     /**
      * Reads a file.
      *
@@ -87,9 +80,11 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         if (name != null && !name.equals(folder)) {
             throw fields.wrong("name", "the name of the folder, \"" + folder + "\"");
         }
-        Map<String, @Nullable Object> json = new LinkedHashMap<>(matter.fields());
-        json.put("name", folder);
-        json.put("prompt", matter.body());
+        JsonObject json = JsonObject.builder()
+                .putAll(matter.fields())
+                .put("name", folder)
+                .put("prompt", matter.body())
+                .build();
         return of(json, matter.lines());
     }
 
@@ -100,7 +95,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
      */
     public static AgentFile ofJson(byte[] value) throws InvalidAgentException {
         try {
-            return of(new LinkedHashMap<>(Json.readObject(value)), Map.of());
+            return of(Json.readObject(value), Map.of());
         } catch (MalformedEventException e) {
             throw new InvalidAgentException(String.valueOf(e.getMessage()));
         }
@@ -111,8 +106,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         return Json.write(json);
     }
 
-    private static AgentFile of(Map<String, @Nullable Object> json, Map<String, Integer> lines)
-            throws InvalidAgentException {
+    private static AgentFile of(JsonObject json, Map<String, Integer> lines) throws InvalidAgentException {
         DefinitionFields fields = new DefinitionFields(json, lines);
         String name = fields.text("name");
         if (name == null || !NAME.matcher(name).matches()) {
@@ -144,8 +138,9 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
                         agents(fields, "allowedAgents", List.of("*"))),
                 knowledge(fields.object("knowledge")),
                 expose(fields));
-        json.put("version", version);
-        return new AgentFile(definition, json);
+        return new AgentFile(
+                definition,
+                JsonObject.builder().putAll(json).put("version", version).build());
     }
 
     private static KnowledgeUse knowledge(DefinitionFields fields) throws InvalidAgentException {
@@ -208,10 +203,10 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         if (fields.raw("output") == null) {
             return null;
         }
-        Map<String, @Nullable Object> schema = fields.object("output").values();
+        JsonObject schema = fields.object("output").values();
         try {
             JsonShape.of(schema);
-            return JsonObject.of(schema);
+            return schema;
         } catch (IllegalArgumentException e) {
             throw fields.complaint("output", e.getMessage());
         }
@@ -251,7 +246,7 @@ public record AgentFile(AgentDefinition definition, Map<String, @Nullable Object
         return names == null ? otherwise : names;
     }
 
-    private static String hash(Map<String, @Nullable Object> json) {
+    private static String hash(JsonObject json) {
         try {
             byte[] hash = MessageDigest.getInstance("SHA-256")
                     .digest(Json.writeText(sorted(json)).getBytes(StandardCharsets.UTF_8));

@@ -1,11 +1,10 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,16 +20,16 @@ final class DefinitionFields {
 
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h|d)");
 
-    private final Map<String, @Nullable Object> values;
+    private final JsonObject values;
     private final Map<String, Integer> lines;
     private final String path;
 
     /** The whole object; {@code lines} says where its keys stand, as far as that is known. */
-    DefinitionFields(Map<String, @Nullable Object> values, Map<String, Integer> lines) {
+    DefinitionFields(JsonObject values, Map<String, Integer> lines) {
         this(values, lines, "");
     }
 
-    private DefinitionFields(Map<String, @Nullable Object> values, Map<String, Integer> lines, String path) {
+    private DefinitionFields(JsonObject values, Map<String, Integer> lines, String path) {
         this.values = values;
         this.lines = lines;
         this.path = path;
@@ -58,8 +57,8 @@ final class DefinitionFields {
         return values.keySet();
     }
 
-    Map<String, @Nullable Object> values() {
-        return Collections.unmodifiableMap(values);
+    JsonObject values() {
+        return values;
     }
 
     @Nullable
@@ -180,11 +179,9 @@ final class DefinitionFields {
     DefinitionFields object(String key) throws InvalidAgentException {
         Object value = values.get(key);
         if (value == null) {
-            return new DefinitionFields(Map.of(), lines, path + key + '.');
+            return new DefinitionFields(JsonObject.empty(), lines, path + key + '.');
         }
-        if (value instanceof Map<?, ?> map) {
-            Map<String, @Nullable Object> inner = new LinkedHashMap<>();
-            map.forEach((name, part) -> inner.put(String.valueOf(name), part));
+        if (value instanceof JsonObject inner) {
             return new DefinitionFields(inner, lines, path + key + '.');
         }
         throw wrong(key, "keys and values");

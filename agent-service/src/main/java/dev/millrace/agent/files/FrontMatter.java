@@ -4,12 +4,15 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import dev.millrace.schemas.EventSchemas;
+import dev.millrace.schemas.JsonObject;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,18 +24,11 @@ import org.jspecify.annotations.Nullable;
  * @param lines where the keys stand: path such as {@code limits.tokens}, line of the file from 1
  * @param body what follows the head, without blank lines around it
  */
-record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> lines, String body) {
+record FrontMatter(JsonObject fields, Map<String, Integer> lines, String body) {
 
     private static final String FENCE = "---";
     private static final int MAX_DEPTH = 20;
     private static final YAMLFactory YAML = new YAMLFactory();
-
-    // written out, since javac forgets in compact form that the map's values may be null
-    FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> lines, String body) {
-        this.fields = fields;
-        this.lines = lines;
-        this.body = body;
-    }
 
     static FrontMatter parse(String text) throws InvalidAgentException {
         // an editor on Windows may put a mark at the beginning and two characters at the end of each line
@@ -75,7 +71,7 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
                 if (first != JsonToken.START_OBJECT) {
                     throw new InvalidAgentException("line " + (1 + above) + ": expected a mapping of keys to values");
                 }
-                Map<String, @Nullable Object> fields = mapping(parser, "", 0);
+                JsonObject fields = mapping(parser, "", 0);
                 if (parser.nextToken() != null) {
                     throw new InvalidAgentException(at(parser) + "expected one document, found a second one");
                 }
@@ -102,8 +98,8 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
                 case START_OBJECT -> mapping(parser, path, depth + 1);
                 case START_ARRAY -> sequence(parser, path, depth + 1);
                 case VALUE_STRING -> parser.getText();
-                case VALUE_NUMBER_INT -> parser.getNumberValue();
-                case VALUE_NUMBER_FLOAT -> parser.getDecimalValue();
+                case VALUE_NUMBER_INT -> number(parser, parser.getNumberValue());
+                case VALUE_NUMBER_FLOAT -> number(parser, parser.getDecimalValue());
                 case VALUE_TRUE -> true;
                 case VALUE_FALSE -> false;
                 case VALUE_NULL -> null;
@@ -112,20 +108,29 @@ record FrontMatter(Map<String, @Nullable Object> fields, Map<String, Integer> li
             };
         }
 
-        private Map<String, @Nullable Object> mapping(YAMLParser parser, String path, int depth)
+        private Object number(YAMLParser parser, Number value) throws InvalidAgentException {
+            if (EventSchemas.unfit(Map.of("number", value), 1).isPresent()) {
+                throw new InvalidAgentException(at(parser)
+                        + "expected a number in the range of a 64-bit floating point number, found one beyond it");
+            }
+            return value;
+        }
+
+        private JsonObject mapping(YAMLParser parser, String path, int depth)
                 throws IOException, InvalidAgentException {
-            Map<String, @Nullable Object> entries = new LinkedHashMap<>();
+            JsonObject.Builder entries = JsonObject.builder();
+            Set<String> keys = new HashSet<>();
             while (parser.nextToken() == JsonToken.FIELD_NAME) {
                 String key = parser.currentName();
                 String inner = path.isEmpty() ? key : path + '.' + key;
                 String where = at(parser);
                 lines.put(inner, line(parser));
-                if (entries.containsKey(key)) {
+                if (!keys.add(key)) {
                     throw new InvalidAgentException(where + "the key \"" + inner + "\" is there twice");
                 }
                 entries.put(key, value(parser, parser.nextToken(), inner, depth));
             }
-            return entries;
+            return entries.build();
         }
 
         private List<@Nullable Object> sequence(YAMLParser parser, String path, int depth)

@@ -5,12 +5,11 @@ import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.rules.TypePattern;
 import dev.millrace.api.RuleView;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Shows the rules that are in force, and writes definitions: checks them, and puts them where every instance reads
@@ -73,8 +72,7 @@ public final class RuleBook {
      *
      * @param fields what would stand under the id in a file
      */
-    public synchronized Outcome put(String id, Map<String, ? extends @Nullable Object> fields)
-            throws InterruptedException {
+    public synchronized Outcome put(String id, JsonObject fields) throws InterruptedException {
         byte[] json = Json.write(fields);
         if (json.length > MAX_CHARS) {
             return new Refused("expected at most " + MAX_CHARS + " bytes of JSON, found " + json.length);

@@ -18,7 +18,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,10 +78,9 @@ public final class RuleFile {
      * @param fields what would stand under its id in a file
      * @throws InvalidAgentException that says where, what was expected and what was found
      */
-    static Rule read(String id, Map<String, ? extends @Nullable Object> fields) throws InvalidAgentException {
-        Map<String, @Nullable Object> all = new LinkedHashMap<>();
-        all.put(id, fields);
-        return rule(id, new DefinitionFields(all, Map.of()));
+    static Rule read(String id, JsonObject fields) throws InvalidAgentException {
+        return rule(
+                id, new DefinitionFields(JsonObject.builder().put(id, fields).build(), Map.of()));
     }
 
     private static Rule rule(String id, DefinitionFields all) throws InvalidAgentException {
@@ -237,10 +235,10 @@ public final class RuleFile {
         if (tool == null || !TOOL.matcher(tool).matches()) {
             throw fields.wrong("tool", TOOL_NAME);
         }
-        Map<String, @Nullable Object> arguments = fields.object("arguments").values();
+        JsonObject arguments = fields.object("arguments").values();
         try {
             // as they would travel
-            Payload.OpeningCall unused = new Payload.OpeningCall(tool, JsonObject.of(arguments));
+            Payload.OpeningCall unused = new Payload.OpeningCall(tool, arguments);
         } catch (IllegalArgumentException e) {
             throw fields.complaint("arguments", e.getMessage());
         }

@@ -1,10 +1,9 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A file of schedules: YAML with the schedules by name under {@code schedules}. {@code docs/schedules.md} says what
@@ -19,7 +18,7 @@ public final class ScheduleFile {
      *
      * @param fields what it says, not checked yet
      */
-    public record Entry(String namespace, String name, Map<String, @Nullable Object> fields) {}
+    public record Entry(String namespace, String name, JsonObject fields) {}
 
     /**
      * The schedules of a file, in its order.

@@ -1,6 +1,7 @@
 package dev.millrace.agent.files;
 
 import dev.millrace.agent.schedule.ScheduleBook;
+import dev.millrace.schemas.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -9,7 +10,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,11 +71,11 @@ public final class ScheduleFolder implements AutoCloseable {
      * @return false if the brokers were away, so that it is to be done again
      */
     private boolean apply(Map<String, String> now, Map<String, String> last) throws InterruptedException {
-        Map<String, Map<Name, Map<String, @Nullable Object>>> read = new TreeMap<>();
+        Map<String, Map<Name, JsonObject>> read = new TreeMap<>();
         Map<String, Set<Name>> next = new TreeMap<>();
         for (Map.Entry<String, String> file : now.entrySet()) {
             try {
-                Map<Name, Map<String, @Nullable Object>> schedules = read(file.getValue());
+                Map<Name, JsonObject> schedules = read(file.getValue());
                 read.put(file.getKey(), schedules);
                 next.put(file.getKey(), new TreeSet<>(schedules.keySet()));
             } catch (InvalidAgentException e) {
@@ -95,9 +95,8 @@ public final class ScheduleFolder implements AutoCloseable {
         if (!stored) {
             return false; // what is defined is as it was, so that the rest goes with the next look
         }
-        for (Map.Entry<String, Map<Name, Map<String, @Nullable Object>>> file : read.entrySet()) {
-            for (Map.Entry<Name, Map<String, @Nullable Object>> one :
-                    file.getValue().entrySet()) {
+        for (Map.Entry<String, Map<Name, JsonObject>> file : read.entrySet()) {
+            for (Map.Entry<Name, JsonObject> one : file.getValue().entrySet()) {
                 stored &= put(file.getKey(), one.getKey(), one.getValue());
             }
         }
@@ -111,7 +110,7 @@ public final class ScheduleFolder implements AutoCloseable {
     }
 
     /** False if it could not be stored now. */
-    private boolean put(String file, Name name, Map<String, @Nullable Object> fields) throws InterruptedException {
+    private boolean put(String file, Name name, JsonObject fields) throws InterruptedException {
         ScheduleBook.Outcome outcome = book.put(name.namespace(), name.name(), fields);
         if (outcome instanceof ScheduleBook.Refused refused) {
             complain(file, "schedules." + name.name() + ": " + String.join("; ", refused.problems()));
@@ -119,8 +118,8 @@ public final class ScheduleFolder implements AutoCloseable {
         return !(outcome instanceof ScheduleBook.NotStored);
     }
 
-    private static Map<Name, Map<String, @Nullable Object>> read(String text) throws InvalidAgentException {
-        Map<Name, Map<String, @Nullable Object>> schedules = new LinkedHashMap<>();
+    private static Map<Name, JsonObject> read(String text) throws InvalidAgentException {
+        Map<Name, JsonObject> schedules = new LinkedHashMap<>();
         for (ScheduleFile.Entry entry : ScheduleFile.read(text)) {
             schedules.put(new Name(entry.namespace(), entry.name()), entry.fields());
         }

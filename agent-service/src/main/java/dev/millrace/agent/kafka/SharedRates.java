@@ -9,6 +9,7 @@ import dev.millrace.llm.rates.RateLimit;
 import dev.millrace.llm.rates.RateWindow;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -89,7 +90,7 @@ public final class SharedRates implements RateLimiter, AutoCloseable {
 
         /** Reads what an instance wrote, or whatever else is there. */
         static Entry of(byte[] json) throws MalformedEventException {
-            Map<String, @Nullable Object> fields = Json.readObject(json);
+            JsonObject fields = Json.readObject(json);
             if (!(fields.get("op") instanceof String op)
                     || !(fields.get("claim") instanceof String claim)
                     || !(fields.get("tokens") instanceof Integer || fields.get("tokens") instanceof Long)

@@ -3,6 +3,7 @@ package dev.millrace.agent.rest;
 import dev.millrace.agent.files.RuleBook;
 import dev.millrace.api.RuleView;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -19,8 +20,6 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** What the gateway asks about rules, and has changed of them. Internal, like {@link QueryResource}. */
 @Path("/internal/rules")
@@ -57,7 +56,7 @@ public class RuleDefinitionsResource {
     @Path("/{id}")
     @Consumes(MediaType.APPLICATION_JSON)
     public Response put(@PathParam("id") String id, byte[] body, UriInfo uri) throws InterruptedException {
-        Map<String, @Nullable Object> fields;
+        JsonObject fields;
         try {
             fields = Json.readObject(body);
         } catch (MalformedEventException e) {

@@ -5,6 +5,7 @@ import dev.millrace.agent.schedule.ScheduleBook;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Problem;
 import io.smallrye.common.annotation.RunOnVirtualThread;
@@ -24,7 +25,6 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +50,7 @@ public class ScheduleDefinitionsResource {
     public Response all(
             @QueryParam("namespace") @DefaultValue(Event.DEFAULT_NAMESPACE) String namespace,
             @QueryParam("next") @DefaultValue("1") int next) {
-        List<Map<String, @Nullable Object>> schedules = book.isUnsatisfied()
+        List<JsonObject> schedules = book.isUnsatisfied()
                 ? List.of()
                 : book.get().known().all().stream()
                         .filter(schedule -> schedule.namespace().equals(namespace))
@@ -95,7 +95,7 @@ public class ScheduleDefinitionsResource {
             byte[] body,
             UriInfo uri)
             throws InterruptedException {
-        Map<String, @Nullable Object> fields;
+        JsonObject fields;
         try {
             fields = Json.readObject(body);
         } catch (MalformedEventException e) {
@@ -151,21 +151,20 @@ public class ScheduleDefinitionsResource {
                 : book.get().known().find(namespace, name).orElse(null);
     }
 
-    private static Map<String, @Nullable Object> view(Schedule schedule, int next) {
-        Map<String, @Nullable Object> view = new LinkedHashMap<>();
-        view.put("name", schedule.name());
-        view.put("namespace", schedule.namespace());
-        view.putAll(schedule.fields());
-        view.put("changedAt", schedule.changedAt().toString());
+    private static JsonObject view(Schedule schedule, int next) {
         Instant from = schedule.changedAt().isAfter(Instant.now()) ? schedule.changedAt() : Instant.now();
-        view.put(
-                "next",
-                schedule.paused()
-                        ? List.of()
-                        : schedule.timing().timetable().first(from, NEVER, Math.clamp(next, 0, MAX_NEXT)).stream()
-                                .map(Instant::toString)
-                                .toList());
-        return view;
+        List<String> moments = schedule.paused()
+                ? List.of()
+                : schedule.timing().timetable().first(from, NEVER, Math.clamp(next, 0, MAX_NEXT)).stream()
+                        .map(Instant::toString)
+                        .toList();
+        return JsonObject.builder()
+                .put("name", schedule.name())
+                .put("namespace", schedule.namespace())
+                .putAll(schedule.fields())
+                .put("changedAt", schedule.changedAt().toString())
+                .put("next", moments)
+                .build();
     }
 
     private static Response response(ScheduleBook.Outcome outcome, String namespace, String name, UriInfo uri) {

@@ -43,7 +43,7 @@ public record Arguments(Map<String, Part> fields) {
     public record Fixed(@Nullable Object value) implements Part {}
 
     /** As somebody has written them, as JSON values. */
-    public static Arguments of(Map<String, ? extends @Nullable Object> written) {
+    public static Arguments of(JsonObject written) {
         Map<String, Part> fields = new LinkedHashMap<>();
         written.forEach((name, value) -> fields.put(name, part(value)));
         return new Arguments(fields);
@@ -53,25 +53,20 @@ public record Arguments(Map<String, Part> fields) {
         return switch (value) {
             case String text -> new Text(new InputTemplate(text));
             case List<?> list -> new Items(list.stream().map(Arguments::part).toList());
-            case Map<?, ?> map -> {
-                Map<String, @Nullable Object> inner = new LinkedHashMap<>();
-                map.forEach((name, member) -> inner.put(String.valueOf(name), member));
-                yield new Members(of(inner));
-            }
+            case JsonObject inner -> new Members(of(inner));
             case null -> new Fixed(null);
             default -> new Fixed(value);
         };
     }
 
     /** Paths that lead nowhere in this event, in sentences for people; empty if there are none. */
-    public List<String> problems(Map<String, ? extends @Nullable Object> event) {
+    public List<String> problems(JsonObject event) {
         List<String> problems = new ArrayList<>();
         fields.forEach((name, part) -> collect(name, part, event, problems));
         return problems;
     }
 
-    private static void collect(
-            String where, Part part, Map<String, ? extends @Nullable Object> event, List<String> problems) {
+    private static void collect(String where, Part part, JsonObject event, List<String> problems) {
         switch (part) {
             case Text(InputTemplate template) ->
                 template.problems(event).forEach(problem -> problems.add(where + problem));
@@ -83,7 +78,7 @@ public record Arguments(Map<String, Part> fields) {
     }
 
     /** What comes of them; empty if a text would be longer than one may be. */
-    public Optional<JsonObject> fill(Map<String, ? extends @Nullable Object> event) {
+    public Optional<JsonObject> fill(JsonObject event) {
         JsonObject.Builder filled = JsonObject.builder();
         for (Map.Entry<String, Part> field : fields.entrySet()) {
             Optional<InputTemplate.Filled> value = value(field.getValue(), event);
@@ -95,7 +90,7 @@ public record Arguments(Map<String, Part> fields) {
         return Optional.of(filled.build());
     }
 
-    private static Optional<InputTemplate.Filled> value(Part part, Map<String, ? extends @Nullable Object> event) {
+    private static Optional<InputTemplate.Filled> value(Part part, JsonObject event) {
         return switch (part) {
             case Text(InputTemplate template) -> template.value(event);
             case Members(Arguments members) -> members.fill(event).map(InputTemplate.Filled::new);

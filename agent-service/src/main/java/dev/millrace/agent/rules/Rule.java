@@ -3,9 +3,8 @@ package dev.millrace.agent.rules;
 import dev.millrace.agent.expressions.Expression;
 import dev.millrace.agent.expressions.UndecidableException;
 import dev.millrace.schemas.InputTemplate;
-import java.util.LinkedHashMap;
+import dev.millrace.schemas.JsonObject;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +66,7 @@ public record Rule(
      * @param version of the fields: equal ones have equal versions
      * @param fields as somebody has written them
      */
-    public record Source(String version, Map<String, @Nullable Object> fields) {}
+    public record Source(String version, JsonObject fields) {}
 
     /**
      * What has to stand at a path of the event, as text.
@@ -80,7 +79,7 @@ public record Rule(
             return new Wanted(new InputTemplate("{{" + path + "|}}"), text);
         }
 
-        boolean isIn(Map<String, ? extends @Nullable Object> event) {
+        boolean isIn(JsonObject event) {
             return text.equals(path.fill(event).orElse(""));
         }
     }
@@ -91,30 +90,28 @@ public record Rule(
      * @param event what templates look into; asked for only if it matters
      * @throws UndecidableException if the event has nothing that the condition could be about
      */
-    public boolean takes(Supplier<? extends Map<String, ? extends @Nullable Object>> event)
-            throws UndecidableException {
+    public boolean takes(Supplier<JsonObject> event) throws UndecidableException {
         Expression when = terms.when();
         if (terms.filter().isEmpty() && when == null) {
             return true;
         }
-        Map<String, ? extends @Nullable Object> shown = event.get();
+        JsonObject shown = event.get();
         return terms.filter().stream().allMatch(wanted -> wanted.isIn(shown)) && (when == null || holds(when, shown));
     }
 
-    private static boolean holds(Expression when, Map<String, ? extends @Nullable Object> shown)
-            throws UndecidableException {
+    private static boolean holds(Expression when, JsonObject shown) throws UndecidableException {
         int chars = Expression.chars(shown);
         if (chars > Expression.MAX_CHARS) {
             throw new UndecidableException(
                     "expected an event of at most " + Expression.MAX_CHARS + " characters, found " + chars, true);
         }
-        Map<String, @Nullable Object> values = new LinkedHashMap<>();
-        values.put("event_id", shown.get("id"));
-        values.put("event_type", shown.get("type"));
-        values.put("event_time", shown.get("timestamp"));
-        values.put("metadata", shown.get("metadata"));
-        values.put("payload", shown.get("payload"));
-        return when.holds(values);
+        return when.holds(JsonObject.builder()
+                .put("event_id", shown.get("id"))
+                .put("event_type", shown.get("type"))
+                .put("event_time", shown.get("timestamp"))
+                .put("metadata", shown.get("metadata"))
+                .put("payload", shown.get("payload"))
+                .build());
     }
 
     /** The version of what is written in it. */

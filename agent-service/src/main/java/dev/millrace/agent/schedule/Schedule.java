@@ -5,13 +5,13 @@ import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +31,7 @@ public record Schedule(
         String name,
         Timing timing,
         Conversation conversation,
-        Map<String, @Nullable Object> content,
+        JsonObject content,
         boolean paused,
         Instant changedAt) {
 
@@ -39,24 +39,6 @@ public record Schedule(
     public static final String KIND = "schedule";
     /** The most moments that were missed and are made up for. */
     public static final int MAX_MISSED = 1000;
-
-    // written out, since javac forgets in compact form that the map's values may be null
-    public Schedule(
-            String namespace,
-            String name,
-            Timing timing,
-            Conversation conversation,
-            Map<String, @Nullable Object> content,
-            boolean paused,
-            Instant changedAt) {
-        this.namespace = namespace;
-        this.name = name;
-        this.timing = timing;
-        this.conversation = conversation;
-        this.content = content;
-        this.paused = paused;
-        this.changedAt = changedAt;
-    }
 
     /** What becomes of moments at which nobody was there. */
     public enum Missed {
@@ -142,21 +124,21 @@ public record Schedule(
     }
 
     private Event event(String id, Instant planned, Instant now) {
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(content);
-        Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
-        if (content.get("metadata") instanceof Map<?, ?> given) {
-            given.forEach((key, value) -> metadata.put(String.valueOf(key), value));
+        JsonObject.Builder metadata = JsonObject.builder();
+        if (content.get("metadata") instanceof JsonObject given) {
+            metadata.putAll(given);
         }
-        metadata.put(KIND, name);
-        metadata.put("scheduledAt", planned.toString());
-        payload.put("metadata", metadata);
+        metadata.put(KIND, name).put("scheduledAt", planned.toString());
         return Event.root(id, KnownEventType.SCHEDULE_FIRED, now)
                 .source(KIND + '/' + name)
                 .namespace(namespace)
                 .sessionId(conversation.sessionId())
                 .priority(conversation.priority())
                 .expiry(conversation.ttl() == null ? null : now.plusMillis(conversation.ttl()))
-                .payload(payload)
+                .payload(JsonObject.builder()
+                        .putAll(content)
+                        .put("metadata", metadata.build())
+                        .build())
                 .build();
     }
 
@@ -192,37 +174,29 @@ public record Schedule(
 
     /** As it stands on the topic. */
     public byte[] toJson() {
-        Map<String, @Nullable Object> json = fields();
-        json.put("namespace", namespace);
-        json.put("name", name);
-        json.put("changedAt", changedAt.toString());
-        return Json.write(json);
+        return Json.write(JsonObject.builder()
+                .putAll(fields())
+                .put("namespace", namespace)
+                .put("name", name)
+                .put("changedAt", changedAt.toString())
+                .build());
     }
 
     /** As it would be written by hand. */
-    public Map<String, @Nullable Object> fields() {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        if (timing.cron() != null) {
-            fields.put("cron", timing.cron());
-        } else {
-            fields.put("at", timing.at());
-        }
-        fields.put("zone", timing.zone());
-        fields.put("missed", ScheduleFields.word(timing.missed()));
-        fields.put("missedLimit", timing.missedLimit());
-        fields.put("overlap", ScheduleFields.word(conversation.overlap()));
-        if (conversation.sessionId() != null) {
-            fields.put("sessionId", conversation.sessionId());
-        }
-        if (conversation.priority() != null) {
-            fields.put("priority", conversation.priority());
-        }
-        if (conversation.ttl() != null) {
-            fields.put("ttl", conversation.ttl());
-        }
-        fields.putAll(content);
-        fields.put("paused", paused);
-        return fields;
+    public JsonObject fields() {
+        return JsonObject.builder()
+                .putIfPresent("cron", timing.cron())
+                .putIfPresent("at", timing.at())
+                .put("zone", timing.zone())
+                .put("missed", ScheduleFields.word(timing.missed()))
+                .put("missedLimit", timing.missedLimit())
+                .put("overlap", ScheduleFields.word(conversation.overlap()))
+                .putIfPresent("sessionId", conversation.sessionId())
+                .putIfPresent("priority", conversation.priority())
+                .putIfPresent("ttl", conversation.ttl())
+                .putAll(content)
+                .put("paused", paused)
+                .build();
     }
 
     /**
@@ -233,16 +207,16 @@ public record Schedule(
      * @throws InvalidScheduleException if it is no schedule
      */
     public static Schedule ofJson(String key, byte[] json) throws MalformedEventException, InvalidScheduleException {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>(Json.readObject(json));
-        Object namespace = fields.remove("namespace");
-        Object name = fields.remove("name");
-        Object changedAt = fields.remove("changedAt");
+        JsonObject stored = Json.readObject(json);
+        Object namespace = stored.get("namespace");
+        Object name = stored.get("name");
         if (!(namespace instanceof String tenant)
                 || !(name instanceof String named)
                 || !key.equals(key(tenant, named))) {
             throw new InvalidScheduleException(
                     List.of("namespace, name: expected those of the key " + key + ", found " + namespace + '/' + name));
         }
-        return new ScheduleFields(fields).read(tenant, named, ScheduleFields.instant(changedAt));
+        JsonObject fields = stored.without(Set.of("namespace", "name", "changedAt"));
+        return new ScheduleFields(fields).read(tenant, named, ScheduleFields.instant(stored.get("changedAt")));
     }
 }

@@ -1,12 +1,11 @@
 package dev.millrace.agent.schedule;
 
 import dev.millrace.agent.files.DefinitionPublisher;
+import dev.millrace.schemas.JsonObject;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Writes schedules: checks them, and puts them where every instance reads them. Safe for any thread; waits for the
@@ -57,8 +56,7 @@ public final class ScheduleBook {
      *
      * @param fields as somebody has written them
      */
-    public synchronized Outcome put(String namespace, String name, Map<String, ? extends @Nullable Object> fields)
-            throws InterruptedException {
+    public synchronized Outcome put(String namespace, String name, JsonObject fields) throws InterruptedException {
         Optional<Schedule> before = known.find(namespace, name);
         Schedule schedule;
         try {

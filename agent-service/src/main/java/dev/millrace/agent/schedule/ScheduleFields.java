@@ -2,6 +2,7 @@ package dev.millrace.agent.schedule;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Spelling;
 import java.time.DateTimeException;
@@ -12,10 +13,8 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -39,11 +38,11 @@ public final class ScheduleFields {
     private static final List<String> OWN =
             List.of("cron", "at", "zone", "missed", "missedLimit", "overlap", "sessionId", "priority", "ttl", "paused");
 
-    private final Map<String, ? extends @Nullable Object> fields;
+    private final JsonObject fields;
     private final List<String> problems = new ArrayList<>();
 
     /** These fields, as JSON values. */
-    public ScheduleFields(Map<String, ? extends @Nullable Object> fields) {
+    public ScheduleFields(JsonObject fields) {
         this.fields = fields;
     }
 
@@ -71,14 +70,10 @@ public final class ScheduleFields {
         if (timing == null || !problems.isEmpty()) {
             throw new InvalidScheduleException(problems);
         }
-        Map<String, @Nullable Object> content = new LinkedHashMap<>();
-        for (String field : CONTENT) {
-            if (fields.get(field) != null) {
-                content.put(field, fields.get(field));
-            }
-        }
+        JsonObject.Builder content = JsonObject.builder();
+        CONTENT.forEach(field -> content.putIfPresent(field, fields.get(field)));
         Schedule schedule =
-                new Schedule(namespace, name, timing, conversation, content, paused, wholeMillis(changedAt));
+                new Schedule(namespace, name, timing, conversation, content.build(), paused, wholeMillis(changedAt));
         problems.addAll(schedule.eventProblems());
         if (!problems.isEmpty()) {
             throw new InvalidScheduleException(problems);

@@ -2,6 +2,7 @@ package dev.millrace.agent.telemetry;
 
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.TraceContext;
@@ -107,7 +108,7 @@ public final class JournalSpans {
     }
 
     /** A tool call that has been asked for. */
-    private record ToolCall(Instant at, String toolCallId, Map<String, @Nullable Object> params) {}
+    private record ToolCall(Instant at, String toolCallId, JsonObject params) {}
 
     /**
      * How a tool call ended.

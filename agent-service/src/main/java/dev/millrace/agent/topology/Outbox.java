@@ -11,6 +11,7 @@ import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
@@ -122,13 +123,12 @@ final class Outbox {
 
     /** Tells tool services which variables of conversations they no longer know. */
     void toVariables(ForgetScope scope, long askedAtMs, Instant now) {
-        Map<String, Object> forgotten = new LinkedHashMap<>();
-        forgotten.put("namespace", scope.namespace());
-        if (scope.id() != null) {
-            forgotten.put("kind", scope.kind().wireName());
-            forgotten.put("id", scope.id());
-        }
-        forgotten.put("forgottenAt", askedAtMs);
+        JsonObject forgotten = JsonObject.builder()
+                .put("namespace", scope.namespace())
+                .putIfPresent("kind", scope.id() == null ? null : scope.kind().wireName())
+                .putIfPresent("id", scope.id())
+                .put("forgottenAt", askedAtMs)
+                .build();
         sender.forward(
                 scope.namespace().getBytes(StandardCharsets.UTF_8),
                 new Outgoing(topics.variables(), Json.write(forgotten), Set.of(VARIABLES_PARTITION)),

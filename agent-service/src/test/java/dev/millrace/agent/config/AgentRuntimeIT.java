@@ -694,8 +694,8 @@ class AgentRuntimeIT {
         try (AgentRuntime first = start(new EchoModel())) {
             awaitReady(first);
             ScheduleBook book = first.scheduleBook(new ScheduleLimits(10, Duration.ofSeconds(1)));
-            ScheduleBook.Outcome put =
-                    book.put("default", "tick", Map.of("cron", "* * * * * *", "text", "go", "missed", "all"));
+            ScheduleBook.Outcome put = book.put(
+                    "default", "tick", JsonObject.of(Map.of("cron", "* * * * * *", "text", "go", "missed", "all")));
             schedule = ((ScheduleBook.Done) put).schedule();
 
             // when: whoever has a transaction open loses it, as if it had been killed

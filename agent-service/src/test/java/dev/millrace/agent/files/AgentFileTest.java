@@ -180,6 +180,7 @@ class AgentFileTest {
             no prompt              | ---#description: d#tools: []#---                      | prompt: expected a prompt below the front matter, found none
             unknown key            | ---#description: d#tools: []#temprature: 1#---#p      | line 4: temprature: expected one of allowedAgents, approval, description, expose, fallback, knowledge, limits, model, name, output, sequential, subAgents, temperature, tools, found this key
             a key twice            | ---#description: d#description: e#tools: []#---#p     | the key "description" is there twice
+            a number beyond all    | ---#description: d#tools: []#temperature: 1.5e999#---#p | line 4: expected a number in the range of a 64-bit floating point number, found one beyond it
             alias                  | ---#description: &a d#tools: [*a]#---#p               | line 3: aliases are not supported; write the part out
             another name           | ---#name: b#description: d#tools: []#---#p            | line 2: name: expected the name of the folder, "a", found "b"
             a tool that is none    | ---#description: d#tools: [read file]#---#p           | line 3: tools: expected the name of a tool (letters, digits, '_', '-'), the beginning of one and *, or *, found "read file"

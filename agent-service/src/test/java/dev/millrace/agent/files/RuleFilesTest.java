@@ -9,6 +9,7 @@ import dev.millrace.agent.rules.Rule;
 import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.rules.TypePattern;
 import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -88,7 +89,9 @@ class RuleFilesTest {
                                 0)));
         assertThat(read.get(1).handler())
                 .isEqualTo(new Rule.CallHandler(
-                        "http_post", Arguments.of(Map.of("url", "{{payload.url}}", "tries", 3)), "explore"));
+                        "http_post",
+                        Arguments.of(JsonObject.of(Map.of("url", "{{payload.url}}", "tries", 3))),
+                        "explore"));
         assertThat(read.getLast().handler()).isEqualTo(new Rule.Log());
         assertThat(read.getLast().priority()).isZero();
         assertThat(read.getLast().enabled()).isTrue();
@@ -224,7 +227,7 @@ class RuleFilesTest {
             topic.put(key, value == null ? "" : new String(value, StandardCharsets.UTF_8));
             return !key.endsWith("/lost");
         });
-        Map<String, Object> fields = Map.of("on", "x", "log", Map.of());
+        JsonObject fields = JsonObject.of(Map.of("on", "x", "log", Map.of()));
 
         // when // then
         assertThat(book.put("noted", fields)).isInstanceOfSatisfying(RuleBook.Done.class, done -> {
@@ -236,11 +239,13 @@ class RuleFilesTest {
                 .isInstanceOfSatisfying(
                         RuleBook.Done.class, done -> assertThat(done.isNew()).isFalse());
         assertThat(topic).isEmpty();
-        assertThat(book.put("noted", Map.of("on", "x*", "log", Map.of())))
+        assertThat(book.put("noted", JsonObject.of(Map.of("on", "x*", "log", Map.of()))))
                 .isEqualTo(new RuleBook.Refused("noted.on: expected the name of a type, a beginning such as session.*,"
                         + " or *, found \"x*\""));
         assertThat(book.put("a b", fields)).isInstanceOf(RuleBook.Refused.class);
-        assertThat(book.put("long", Map.of("on", "x", "agent", Map.of("prompt", "x".repeat(RuleBook.MAX_CHARS)))))
+        assertThat(book.put(
+                        "long",
+                        JsonObject.of(Map.of("on", "x", "agent", Map.of("prompt", "x".repeat(RuleBook.MAX_CHARS))))))
                 .isInstanceOf(RuleBook.Refused.class);
         assertThat(book.put("lost", fields)).isEqualTo(new RuleBook.NotStored());
         assertThat(book.remove("timer")).isEqualTo(new RuleBook.Unknown());
@@ -253,14 +258,15 @@ class RuleFilesTest {
     void shouldTakeSoManyDefinitionsAndNoMore() throws InterruptedException {
         // given
         RuleBook book = new RuleBook(rules, (key, value) -> true);
-        Map<String, Object> fields = Map.of("on", "x", "log", Map.of());
+        JsonObject fields = JsonObject.of(Map.of("on", "x", "log", Map.of()));
         for (int i = 0; i < RuleBook.MAX_DEFINED; i++) {
             assertThat(book.put("r" + i, fields)).isInstanceOf(RuleBook.Done.class);
         }
 
         // when // then
         assertThat(book.put("one-more", fields)).isInstanceOf(RuleBook.Refused.class);
-        assertThat(book.put("r0", Map.of("on", "y", "log", Map.of()))).isInstanceOf(RuleBook.Done.class);
+        assertThat(book.put("r0", JsonObject.of(Map.of("on", "y", "log", Map.of()))))
+                .isInstanceOf(RuleBook.Done.class);
     }
 
     private int priority(String id) {

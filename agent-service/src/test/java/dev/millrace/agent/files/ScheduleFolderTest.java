@@ -6,6 +6,7 @@ import dev.millrace.agent.schedule.Schedule;
 import dev.millrace.agent.schedule.ScheduleBook;
 import dev.millrace.agent.schedule.ScheduleLimits;
 import dev.millrace.agent.schedule.Schedules;
+import dev.millrace.schemas.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -38,7 +39,7 @@ class ScheduleFolderTest {
     @DisplayName("are defined, changed and removed with their files; those that were put otherwise stay")
     void shouldFollowFiles() throws Exception {
         // given
-        book.put("default", "byHand", Map.of("cron", "@daily", "text", "go"));
+        book.put("default", "byHand", JsonObject.of(Map.of("cron", "@daily", "text", "go")));
         ScheduleFolder folder = folder();
 
         // when

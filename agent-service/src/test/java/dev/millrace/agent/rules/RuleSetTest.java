@@ -3,6 +3,7 @@ package dev.millrace.agent.rules;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class RuleSetTest {
 
-    private static final Rule.Source SOURCE = new Rule.Source("1", Map.of());
+    private static final Rule.Source SOURCE = new Rule.Source("1", JsonObject.of(Map.of()));
 
     @Test
     @DisplayName("F-235 rule_matching_exact: a name is for events of that type alone")

@@ -2,6 +2,7 @@ package dev.millrace.agent.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.schemas.JsonObject;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class ScheduleBookTest {
 
     private static final Instant NOW = Instant.parse("2026-11-23T12:00:00Z");
-    private static final Map<String, Object> DAILY = Map.of("cron", "@daily", "text", "go");
+    private static final JsonObject DAILY = JsonObject.of(Map.of("cron", "@daily", "text", "go"));
 
     private final Schedules known = new Schedules();
     private final List<String> published = new ArrayList<>();
@@ -53,7 +54,8 @@ class ScheduleBookTest {
     void shouldOrderChanges() throws Exception {
         known.put(new ScheduleFields(DAILY).read("default", "report", NOW.plusSeconds(5)));
 
-        ScheduleBook.Outcome changed = book.put("default", "report", Map.of("cron", "@hourly", "text", "go"));
+        ScheduleBook.Outcome changed =
+                book.put("default", "report", JsonObject.of(Map.of("cron", "@hourly", "text", "go")));
         ScheduleBook.Outcome paused = book.pause("default", "report", true);
 
         assertThat(((ScheduleBook.Done) changed).schedule().changedAt()).isEqualTo(NOW.plusMillis(5_001));
@@ -74,7 +76,7 @@ class ScheduleBookTest {
                                 .singleElement()
                                 .asString()
                                 .contains("expected fewer than 2 schedules"));
-        assertThat(book.put("default", "a", Map.of("cron", "@hourly", "text", "go")))
+        assertThat(book.put("default", "a", JsonObject.of(Map.of("cron", "@hourly", "text", "go"))))
                 .isInstanceOf(ScheduleBook.Done.class);
         assertThat(book.remove("default", "a")).isInstanceOf(ScheduleBook.Done.class);
         assertThat(book.put("default", "c", DAILY)).isInstanceOf(ScheduleBook.Done.class);
@@ -87,7 +89,8 @@ class ScheduleBookTest {
 
         assertThat(book.remove("default", "nobody")).isEqualTo(new ScheduleBook.Unknown());
         assertThat(book.pause("default", "nobody", true)).isEqualTo(new ScheduleBook.Unknown());
-        assertThat(book.put("default", "b", Map.of("text", "go"))).isInstanceOf(ScheduleBook.Refused.class);
+        assertThat(book.put("default", "b", JsonObject.of(Map.of("text", "go"))))
+                .isInstanceOf(ScheduleBook.Refused.class);
         reachable = false;
         assertThat(book.put("default", "b", DAILY)).isEqualTo(new ScheduleBook.NotStored());
         assertThat(book.remove("default", "a")).isEqualTo(new ScheduleBook.NotStored());

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +15,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -155,7 +155,7 @@ class ScheduleTest {
     }
 
     private static Schedule read(String json) throws InvalidScheduleException, MalformedEventException {
-        Map<String, @Nullable Object> fields = Json.readObject(json.getBytes(StandardCharsets.UTF_8));
+        JsonObject fields = Json.readObject(json.getBytes(StandardCharsets.UTF_8));
         return new ScheduleFields(fields).read("default", "report", NOW);
     }
 }

@@ -7,6 +7,7 @@ import dev.millrace.agent.schedule.Schedule;
 import dev.millrace.agent.schedule.ScheduleFields;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.nio.charset.StandardCharsets;
@@ -15,12 +16,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.state.KeyValueIterator;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -215,7 +214,7 @@ class SchedulesTopologyTest {
     @DisplayName("a schedule that cannot be fired rests, and costs the others nothing")
     void shouldKeepToItself() {
         Schedule good = schedule("good", "{\"cron\": \"*/10 * * * * *\", \"text\": \"go\"}", START);
-        Map<String, @Nullable Object> tooLarge = new HashMap<>(Map.of("text", "go", "body", "x".repeat(3_000_000)));
+        JsonObject tooLarge = JsonObject.of(Map.of("text", "go", "body", "x".repeat(3_000_000)));
         try (TestMachine machine = machine("a", START)) {
             machine.schedules.put(good);
             machine.schedules.put(

@@ -80,7 +80,7 @@ public final class WholeDeadLetter {
         if (kind == null || !kind.startsWith(STRUCTURED)) {
             return Json.write(payload);
         }
-        Map<String, @Nullable Object> event = new LinkedHashMap<>(Json.readObject(record.value()));
+        Map<String, @Nullable Object> event = new LinkedHashMap<>(Json.readMap(record.value()));
         event.remove("data_base64");
         event.put("data", payload);
         return Json.write(event);

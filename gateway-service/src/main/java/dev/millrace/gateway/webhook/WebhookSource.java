@@ -5,6 +5,7 @@ import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.InputTemplate;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.net.URLDecoder;
@@ -131,11 +132,12 @@ public final class WebhookSource {
     }
 
     private Outcome event(@Nullable Object body, String eventName, String deliveryId, Instant now) {
-        Map<String, @Nullable Object> told = new LinkedHashMap<>();
-        told.put("source", name);
-        told.put("event", eventName);
-        told.put("deliveryId", deliveryId);
-        told.put("body", body);
+        JsonObject told = JsonObject.builder()
+                .put("source", name)
+                .put("event", eventName)
+                .put("deliveryId", deliveryId)
+                .put("body", body)
+                .build();
         String session = null;
         if (mapping.session() != null) {
             InputTemplate template = new InputTemplate(mapping.session());
@@ -150,14 +152,14 @@ public final class WebhookSource {
                                 : String.join("; ", problems).replace("/template", "session"));
             }
         }
-        Map<String, @Nullable Object> payload = told;
+        JsonObject payload = told;
         if (mapping.template() != null) {
-            payload = new LinkedHashMap<>();
-            payload.put("template", mapping.template());
-            payload.put("body", body);
-            payload.put("taskType", mapping.agent());
-            payload.put("metadata", Map.of("source", name, "event", eventName, "deliveryId", deliveryId));
-            payload.values().removeIf(value -> value == null);
+            payload = JsonObject.builder()
+                    .put("template", mapping.template())
+                    .putIfPresent("body", body)
+                    .putIfPresent("taskType", mapping.agent())
+                    .put("metadata", Map.of("source", name, "event", eventName, "deliveryId", deliveryId))
+                    .build();
         }
         try {
             return new Accepted(Event.root(
@@ -190,7 +192,7 @@ public final class WebhookSource {
         if (!type.equals("application/x-www-form-urlencoded")) {
             return text;
         }
-        Map<String, @Nullable Object> form = new LinkedHashMap<>();
+        Map<String, String> form = new LinkedHashMap<>();
         for (String pair : text.split("&", -1)) {
             String[] named = pair.split("=", 2);
             if (!named[0].isEmpty()) {
@@ -198,9 +200,8 @@ public final class WebhookSource {
             }
         }
         // as GitHub and Slack send JSON in a form
-        return form.get("payload") instanceof String payload && form.size() == 1
-                ? json(payload.getBytes(StandardCharsets.UTF_8))
-                : form;
+        String payload = form.get("payload");
+        return payload != null && form.size() == 1 ? json(payload.getBytes(StandardCharsets.UTF_8)) : form;
     }
 
     private static String decoded(String text) throws MalformedEventException {
@@ -217,7 +218,7 @@ public final class WebhookSource {
         System.arraycopy("{\"b\":".getBytes(StandardCharsets.UTF_8), 0, wrapped, 0, 5);
         System.arraycopy(bytes, 0, wrapped, 5, bytes.length);
         wrapped[bytes.length + 5] = '}';
-        Map<String, @Nullable Object> read = Json.readObject(wrapped);
+        JsonObject read = Json.readObject(wrapped);
         if (read.size() != 1) {
             throw new MalformedEventException("bad_json", "expected one JSON value, found several");
         }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.LivePiece;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.util.HashSet;
@@ -306,7 +307,7 @@ final class AcpStory {
         }
     }
 
-    private void call(String call, String tool, Map<String, @Nullable Object> params, String status) {
+    private void call(String call, String tool, JsonObject params, String status) {
         String title = Progress.cut(tool + " " + Json.writeText(params));
         if (calls.add(call)) {
             String kind = KINDS.getOrDefault(tool, "other");
@@ -318,7 +319,7 @@ final class AcpStory {
 
     private void ended(String call, String tool, String status, String words, @Nullable Object output) {
         if (!calls.contains(call)) {
-            call(call, tool, Map.of(), "in_progress");
+            call(call, tool, JsonObject.empty(), "in_progress");
         }
         editor.accept(AcpUpdate.ToolCall.ended(call, status, words, output));
     }

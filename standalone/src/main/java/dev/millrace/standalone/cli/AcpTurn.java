@@ -11,6 +11,7 @@ import dev.millrace.client.TaskFeed;
 import dev.millrace.client.TaskHandle;
 import dev.millrace.client.UnreachableException;
 import dev.millrace.client.Watch;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import dev.millrace.standalone.cli.JsonRpcPeer.Asked;
 import java.time.Duration;
@@ -54,8 +55,7 @@ final class AcpTurn {
     private volatile @Nullable String taskId;
     private volatile @Nullable TaskFeed open;
 
-    private record ToolCallRef(
-            String toolCallId, String title, String status, Map<String, @Nullable Object> rawInput) {}
+    private record ToolCallRef(String toolCallId, String title, String status, JsonObject rawInput) {}
 
     private record Option(String optionId, String name, String kind) {}
 

@@ -3,6 +3,7 @@ package dev.millrace.standalone.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.millrace.api.Task;
 import dev.millrace.client.Route;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -94,7 +95,7 @@ public final class AskCommand extends ClientCommand {
         if (text.isBlank()) {
             throw new CommandException(ExitCodes.USAGE, "TEXT: expected a task for the agent, found nothing");
         }
-        Map<String, @Nullable Object> given = new LinkedHashMap<>(metadata);
+        JsonObject given = JsonObject.of(metadata);
         String taskId = client.submit(new Task.Request(
                 text,
                 agent,

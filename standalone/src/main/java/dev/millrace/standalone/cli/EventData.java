@@ -2,6 +2,7 @@ package dev.millrace.standalone.cli;
 
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
@@ -50,12 +51,12 @@ final class EventData {
     /** The object as it was given. */
     byte[] json() {
         byte[] json = given();
-        Map<String, @Nullable Object> unused = object(json);
+        JsonObject unused = object(json);
         return json;
     }
 
     /** The object itself. */
-    Map<String, @Nullable Object> object() {
+    JsonObject object() {
         return object(given());
     }
 
@@ -67,7 +68,7 @@ final class EventData {
         }
     }
 
-    private Map<String, @Nullable Object> object(byte[] json) {
+    private JsonObject object(byte[] json) {
         try {
             return Json.readObject(json);
         } catch (MalformedEventException e) {

@@ -2,12 +2,12 @@ package dev.millrace.standalone.cli;
 
 import dev.millrace.api.QueueItem;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -30,7 +30,7 @@ final class PayloadOption {
         return new QueueItem.Retry(payload == null ? null : object(payload));
     }
 
-    private static Map<String, @Nullable Object> object(String said) {
+    private static JsonObject object(String said) {
         String where = said.startsWith("@") ? said.substring(1) : "--payload";
         try {
             return Json.readObject(

@@ -5,10 +5,10 @@ import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.SchemaBuilder;
 import dev.langchain4j.agent.tool.ToolMemoryId;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.tool.api.ToolContext;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.ParameterizedType;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -121,7 +121,7 @@ final class JavaParameter {
      * @throws IllegalArgumentException if the value is none of this type
      */
     @Nullable
-    Object value(Map<String, @Nullable Object> params, ToolContext context) {
+    Object value(JsonObject params, ToolContext context) {
         if (isContext) {
             return context;
         }

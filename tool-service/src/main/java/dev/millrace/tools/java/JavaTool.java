@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.github.victools.jsonschema.generator.SchemaBuilder;
 import dev.millrace.schemas.ErrorCode;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.tool.api.ToolContext;
@@ -108,8 +109,7 @@ final class JavaTool implements CallableTool {
     }
 
     @Override
-    public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
-            throws ToolException, InterruptedException {
+    public @Nullable Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException {
         @Nullable Object[] arguments = new Object[parameters.size()];
         try {
             for (int i = 0; i < arguments.length; i++) {

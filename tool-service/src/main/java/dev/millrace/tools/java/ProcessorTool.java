@@ -11,7 +11,6 @@ import dev.millrace.tool.api.ProducedEvent;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallableTool;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -63,13 +62,9 @@ public final class ProcessorTool implements CallableTool {
     }
 
     @Override
-    public Object call(Map<String, @Nullable Object> params, ToolContext context)
-            throws ToolException, InterruptedException {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        if (params.get("event") instanceof Map<?, ?> event) {
-            event.forEach((name, value) -> fields.put(String.valueOf(name), value));
-        }
-        IncomingEvent event = new IncomingEvent(fields);
+    public Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException {
+        IncomingEvent event =
+                new IncomingEvent(params.get("event") instanceof JsonObject fields ? fields : JsonObject.empty());
         try {
             List<ProducedEvent> produced =
                     processor.shouldProcess(event, context) ? processor.process(event, context) : List.of();

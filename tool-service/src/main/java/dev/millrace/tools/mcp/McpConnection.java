@@ -1,5 +1,6 @@
 package dev.millrace.tools.mcp;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +40,7 @@ interface McpConnection extends AutoCloseable {
      * @param arguments JSON values
      * @param meta what goes along beside the arguments, under {@code _meta}
      */
-    record Call(String toolName, Map<String, @Nullable Object> arguments, Map<String, String> meta) {}
+    record Call(String toolName, JsonObject arguments, Map<String, String> meta) {}
 
     /** Opens connections. */
     @FunctionalInterface

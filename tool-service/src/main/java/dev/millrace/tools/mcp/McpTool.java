@@ -53,8 +53,7 @@ final class McpTool implements CallableTool {
     }
 
     @Override
-    public @Nullable Object call(Map<String, @Nullable Object> params, ToolContext context)
-            throws ToolException, InterruptedException {
+    public @Nullable Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException {
         return supervisor.call(new McpConnection.Call(
                 remoteName,
                 params,

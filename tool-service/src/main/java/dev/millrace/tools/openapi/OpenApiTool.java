@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
@@ -60,8 +61,7 @@ final class OpenApiTool implements CallableTool {
     }
 
     @Override
-    public Object call(Map<String, @Nullable Object> params, ToolContext context)
-            throws ToolException, InterruptedException {
+    public Object call(JsonObject params, ToolContext context) throws ToolException, InterruptedException {
         Map<String, String> headers = operation.headers(params);
         // what the operator has set is not for a model to change
         for (Map.Entry<String, String> set : api.headers().entrySet()) {

@@ -2,6 +2,7 @@ package dev.millrace.tools.openapi;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition.SideEffects;
 import dev.millrace.tool.api.ToolException;
 import java.net.URLEncoder;
@@ -66,7 +67,7 @@ record Operation(
     }
 
     /** The URL with the arguments in their places. */
-    String url(String base, Map<String, @Nullable Object> arguments) throws ToolException {
+    String url(String base, JsonObject arguments) throws ToolException {
         String url = path;
         StringJoiner query = new StringJoiner("&");
         for (Map.Entry<String, Parameter> entry : parameters.entrySet()) {
@@ -82,7 +83,7 @@ record Operation(
     }
 
     /** The headers that are parameters. */
-    Map<String, String> headers(Map<String, @Nullable Object> arguments) {
+    Map<String, String> headers(JsonObject arguments) {
         Map<String, String> headers = new LinkedHashMap<>();
         parameters.forEach((argument, parameter) -> {
             Object value = arguments.get(argument);

@@ -9,7 +9,6 @@ import dev.millrace.tools.CallableTool;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a model the text of a skill. Which skills there are, and when they are of use, stands in the tool's
@@ -53,7 +52,7 @@ public final class UseSkill implements CallableTool {
     }
 
     @Override
-    public Object call(Map<String, @Nullable Object> params, ToolContext context) throws ToolException {
+    public Object call(JsonObject params, ToolContext context) throws ToolException {
         Skill skill = skills.get(String.valueOf(params.get(NAME)));
         if (skill == null) {
             throw new ToolException(

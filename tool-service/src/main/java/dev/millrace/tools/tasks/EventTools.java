@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.JsonText;
 import dev.millrace.tool.api.Param;
 import dev.millrace.tool.api.SideEffects;
@@ -13,12 +14,11 @@ import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import jakarta.validation.constraints.Size;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /** Tools about events of the journal, of the caller's namespace only. */
 public final class EventTools {
@@ -38,7 +38,7 @@ public final class EventTools {
             @JsonProperty("event_id") String eventId,
             @JsonProperty("event_type") String eventType,
             String timestamp,
-            Map<String, Object> metadata,
+            JsonObject metadata,
             Object payload) {}
 
     /** What was found; {@code unknown} is left out if everything was. */
@@ -70,13 +70,12 @@ public final class EventTools {
     }
 
     private static Shown shown(Event event, int maxPayload) {
-        Map<String, Object> metadata = new LinkedHashMap<>(event.extensions());
-        metadata.remove(Extensions.RULE);
-        metadata.put("source", event.source());
-        if (event.sessionId() != null) {
-            metadata.put("trigger_session_id", event.sessionId());
-        }
-        Map<String, @Nullable Object> fields = event.fields();
+        JsonObject metadata = JsonObject.builder()
+                .putAll(JsonObject.of(event.extensions()).without(Set.of(Extensions.RULE)))
+                .put("source", event.source())
+                .putIfPresent("trigger_session_id", event.sessionId())
+                .build();
+        JsonObject fields = event.fields();
         String payload = Json.writeText(fields);
         return new Shown(
                 event.id(),

@@ -9,6 +9,7 @@ import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.tool.api.ToolException;
 import java.net.URI;
@@ -66,12 +67,9 @@ public final class TaskQueries implements AutoCloseable {
             return Optional.empty();
         }
         try {
-            Map<String, @Nullable Object> page =
-                    Json.readObject(answer.get().json().getBytes(StandardCharsets.UTF_8));
-            if (page.get("chain") instanceof List<?> chain && chain.getLast() instanceof Map<?, ?> last) {
-                Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-                last.forEach((name, value) -> fields.put(String.valueOf(name), value));
-                return Optional.of(EventJson.fromJson(fields));
+            JsonObject page = Json.readObject(answer.get().json().getBytes(StandardCharsets.UTF_8));
+            if (page.get("chain") instanceof List<?> chain && chain.getLast() instanceof JsonObject last) {
+                return Optional.of(EventJson.fromJson(last));
             }
         } catch (MalformedEventException e) {
             throw unavailable("agent-service answered with something that is no event: " + e.getMessage());

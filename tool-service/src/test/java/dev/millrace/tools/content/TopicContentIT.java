@@ -247,7 +247,7 @@ class TopicContentIT {
             }
 
             @Override
-            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+            public Object call(JsonObject params, ToolContext context) {
                 return large;
             }
         };

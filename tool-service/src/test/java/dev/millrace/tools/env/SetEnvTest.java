@@ -3,6 +3,7 @@ package dev.millrace.tools.env;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallContext;
@@ -44,7 +45,9 @@ class SetEnvTest {
     @Test
     void shouldBeSeenInTheWholeSessionAndNowhereElse() throws Exception {
         // when
-        setEnv.call(Map.of("key", "BRANCH", "value", "main"), new CallContext("task-1", "s-1", "default", "call"));
+        setEnv.call(
+                JsonObject.of(Map.of("key", "BRANCH", "value", "main")),
+                new CallContext("task-1", "s-1", "default", "call"));
         // then
         assertThat(valueFor(new CallContext("task-2", "s-1", "default", "call"), "BRANCH"))
                 .isEqualTo("main");
@@ -53,7 +56,8 @@ class SetEnvTest {
                 new CallContext("task-1", null, "default", "call"),
                 new CallContext("task-1", "s-1", "other", "call"),
                 new CallContext("s-1", null, "default", "call"))) {
-            assertThat(catchThrowableOfType(ToolException.class, () -> getEnv.call(Map.of("key", "BRANCH"), stranger)))
+            assertThat(catchThrowableOfType(
+                            ToolException.class, () -> getEnv.call(JsonObject.of(Map.of("key", "BRANCH")), stranger)))
                     .as("%s", stranger)
                     .isNotNull()
                     .extracting(ToolException::code)
@@ -73,7 +77,7 @@ class SetEnvTest {
     }
 
     private Object valueFor(ToolContext context, String key) throws Exception {
-        Map<?, ?> result = (Map<?, ?>) Objects.requireNonNull(getEnv.call(Map.of("key", key), context));
+        Map<?, ?> result = (Map<?, ?>) Objects.requireNonNull(getEnv.call(JsonObject.of(Map.of("key", key)), context));
         return Objects.requireNonNull(result.get("value"));
     }
 }

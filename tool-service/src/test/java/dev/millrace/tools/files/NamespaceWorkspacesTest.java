@@ -3,6 +3,7 @@ package dev.millrace.tools.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallContext;
@@ -36,7 +37,7 @@ class NamespaceWorkspacesTest {
     void write() throws ToolException, InterruptedException {
         files = new FileTools(Workspace.ofNamespaces(root), 1_000);
         search = new SearchTools(Workspace.ofNamespaces(root));
-        tool("write_file").call(Map.of("path", "notes.txt", "content", "the secret of acme"), ACME);
+        tool("write_file").call(JsonObject.of(Map.of("path", "notes.txt", "content", "the secret of acme")), ACME);
     }
 
     @Test
@@ -79,11 +80,11 @@ class NamespaceWorkspacesTest {
 
     private String said(String tool, Map<String, @Nullable Object> params, ToolContext context)
             throws ToolException, InterruptedException {
-        return String.valueOf(tool(tool).call(params, context));
+        return String.valueOf(tool(tool).call(JsonObject.of(params), context));
     }
 
     private void assertRefused(String tool, Map<String, @Nullable Object> params) {
-        assertThatThrownBy(() -> tool(tool).call(params, OTHER))
+        assertThatThrownBy(() -> tool(tool).call(JsonObject.of(params), OTHER))
                 .as("%s %s", tool, params)
                 .isInstanceOf(ToolException.class);
     }

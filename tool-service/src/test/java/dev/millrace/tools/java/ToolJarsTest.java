@@ -3,6 +3,7 @@ package dev.millrace.tools.java;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tools.CallContext;
@@ -19,7 +20,6 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,8 +100,8 @@ class ToolJarsTest {
         }
     }
 
-    private static Map<String, @Nullable Object> event(Map<String, Object> payload) {
-        return Map.of("event", Map.of("id", "e1", "type", "MESSAGE_RECEIVED", "payload", payload));
+    private static JsonObject event(Map<String, Object> payload) {
+        return JsonObject.of(Map.of("event", Map.of("id", "e1", "type", "MESSAGE_RECEIVED", "payload", payload)));
     }
 
     @Test
@@ -117,7 +117,8 @@ class ToolJarsTest {
                 // then
                 CallableTool tell = jars.tools().getFirst();
                 assertThat(tell.definition().name()).isEqualTo("tell");
-                assertThat(tell.call(Map.of("name", "Ada"), new CallContext("t", null, "default", "call-1")))
+                assertThat(tell.call(
+                                JsonObject.of(Map.of("name", "Ada")), new CallContext("t", null, "default", "call-1")))
                         .isEqualTo("Hello Ada, says call-1");
             }
         }
@@ -136,7 +137,8 @@ class ToolJarsTest {
             CallableTool greet = byFile.tools().getFirst();
             assertThat(greet.definition().name()).isEqualTo("greet");
             assertThat(greet.origin()).isEqualTo("org.example.Greeter.greet");
-            assertThat(greet.call(Map.of("name", "Ada"), new CallContext("t", null, "default", "call-1")))
+            assertThat(greet.call(
+                            JsonObject.of(Map.of("name", "Ada")), new CallContext("t", null, "default", "call-1")))
                     .isEqualTo("Hello Ada, says call-1");
         }
     }

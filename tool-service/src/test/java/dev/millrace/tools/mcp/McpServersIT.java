@@ -3,6 +3,7 @@ package dev.millrace.tools.mcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.testing.NpmPackages;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
@@ -174,12 +175,18 @@ class McpServersIT {
         // when
         Object text = tools.find("files__read_text_file")
                 .orElseThrow()
-                .call(Map.of("path", shared.toRealPath().resolve("note.txt").toString()), CONTEXT);
+                .call(
+                        JsonObject.of(Map.of(
+                                "path", shared.toRealPath().resolve("note.txt").toString())),
+                        CONTEXT);
         // then
         assertThat(text).isEqualTo("remember the milk");
         assertThatThrownBy(() -> tools.find("files__read_text_file")
                         .orElseThrow()
-                        .call(Map.of("path", folder.resolve("secret").toString()), CONTEXT))
+                        .call(
+                                JsonObject.of(
+                                        Map.of("path", folder.resolve("secret").toString())),
+                                CONTEXT))
                 .isInstanceOf(ToolException.class)
                 .hasMessageContaining("outside allowed directories");
     }
@@ -219,7 +226,7 @@ class McpServersIT {
     private static Object call(McpTools tools, String name, Map<String, Object> arguments)
             throws ToolException, InterruptedException {
         CallableTool tool = tools.find("everything__" + name).orElseThrow();
-        return Objects.requireNonNull(tool.call(Map.copyOf(arguments), CONTEXT));
+        return Objects.requireNonNull(tool.call(JsonObject.of(arguments), CONTEXT));
     }
 
     private McpTools start(McpServer server) throws InterruptedException {

@@ -3,6 +3,7 @@ package dev.millrace.tools.mcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
@@ -19,7 +20,7 @@ class McpSupervisorTest {
 
     private static final McpServer SERVER =
             new McpServer.Stdio("stub", List.of("none"), Map.of(), null, McpServer.Terms.NONE);
-    private static final McpConnection.Call CALL = new McpConnection.Call("echo", Map.of(), Map.of());
+    private static final McpConnection.Call CALL = new McpConnection.Call("echo", JsonObject.of(Map.of()), Map.of());
 
     /** Is asked to connect; refuses as often as it has to. */
     private static final class Stub implements McpConnection.Opener {

@@ -3,6 +3,7 @@ package dev.millrace.tools.mcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
@@ -73,7 +74,7 @@ class StubMcpServerTest {
         // given
         McpTools started = start("stub");
         // when
-        Object result = tool(started, "stub__meta").call(Map.of(), CONTEXT);
+        Object result = tool(started, "stub__meta").call(JsonObject.of(Map.of()), CONTEXT);
         // then
         assertThat(String.valueOf(result))
                 .contains("\"dev.millrace/idempotencyKey\":\"task-1/1/0\"")
@@ -87,12 +88,12 @@ class StubMcpServerTest {
         // given
         McpTools started = start("stub");
         // then
-        assertThatThrownBy(() -> tool(started, "stub__no").call(Map.of(), CONTEXT))
+        assertThatThrownBy(() -> tool(started, "stub__no").call(JsonObject.of(Map.of()), CONTEXT))
                 .isInstanceOf(ToolException.class)
                 .hasMessage("I would rather not")
                 .extracting(e -> ((ToolException) e).code())
                 .isEqualTo("mcp_tool_error");
-        assertThatThrownBy(() -> tool(started, "stub__refuse").call(Map.of(), CONTEXT))
+        assertThatThrownBy(() -> tool(started, "stub__refuse").call(JsonObject.of(Map.of()), CONTEXT))
                 .isInstanceOf(ToolException.class)
                 .hasMessageContaining("these arguments are an insult")
                 .extracting(e -> ((ToolException) e).code())
@@ -106,7 +107,7 @@ class StubMcpServerTest {
         CompletableFuture<String> outcome = new CompletableFuture<>();
         Thread caller = Thread.ofVirtual().start(() -> {
             try {
-                outcome.complete(String.valueOf(tool(started, "stub__slow").call(Map.of(), CONTEXT)));
+                outcome.complete(String.valueOf(tool(started, "stub__slow").call(JsonObject.of(Map.of()), CONTEXT)));
             } catch (InterruptedException e) {
                 outcome.complete("interrupted");
             } catch (ToolException e) {
@@ -132,12 +133,12 @@ class StubMcpServerTest {
         // given
         McpTools started = start("stub");
         // when, then
-        assertThatThrownBy(() -> tool(started, "stub__die").call(Map.of(), CONTEXT))
+        assertThatThrownBy(() -> tool(started, "stub__die").call(JsonObject.of(Map.of()), CONTEXT))
                 .isInstanceOf(ToolException.class)
                 .hasMessageContaining("was lost during the call: it ended with exit code 7")
                 .extracting(e -> ((ToolException) e).code())
                 .isEqualTo("mcp_unavailable");
-        assertThat(String.valueOf(tool(started, "stub__meta").call(Map.of(), CONTEXT)))
+        assertThat(String.valueOf(tool(started, "stub__meta").call(JsonObject.of(Map.of()), CONTEXT)))
                 .contains("idempotencyKey");
         assertThat(diary().lines().filter("started"::equals)).hasSize(2);
     }
@@ -148,11 +149,11 @@ class StubMcpServerTest {
         McpTools started = start("stub");
         changes.drainPermits();
         // when
-        tool(started, "stub__grow").call(Map.of(), CONTEXT);
+        tool(started, "stub__grow").call(JsonObject.of(Map.of()), CONTEXT);
         assertThat(changes.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
         boolean there = started.find("stub__grown").isPresent();
         changes.drainPermits();
-        tool(started, "stub__shrink").call(Map.of(), CONTEXT);
+        tool(started, "stub__shrink").call(JsonObject.of(Map.of()), CONTEXT);
         assertThat(changes.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
         // then
         assertThat(there).isTrue();

@@ -17,7 +17,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,7 +160,7 @@ class SecretsTest {
             }
 
             @Override
-            public Object call(Map<String, @Nullable Object> params, ToolContext context) {
+            public Object call(JsonObject params, ToolContext context) {
                 if (fails) {
                     throw new IllegalStateException("cannot use tok/en+123$1");
                 }

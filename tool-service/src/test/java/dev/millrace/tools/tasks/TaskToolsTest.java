@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.http.client.InternalSecret;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.tool.api.ToolContext;
 import dev.millrace.tool.api.ToolException;
 import dev.millrace.tool.api.ToolException.Again;
@@ -74,7 +75,7 @@ class TaskToolsTest {
                         + task("t2", "cancelled", "2026-03-01T23:59:59Z") + ","
                         + task("t1", "completed", "2026-03-01T00:00:00Z") + "],\"next\":null}");
         // when
-        Object tasks = Calls.tool(new TaskTools(queries), "task_list").call(Map.of(), Calls.CONTEXT);
+        Object tasks = Calls.tool(new TaskTools(queries), "task_list").call(JsonObject.of(Map.of()), Calls.CONTEXT);
         // then
         assertThat(tasks)
                 .isEqualTo(List.of(
@@ -95,8 +96,8 @@ class TaskToolsTest {
                 "{\"tasks\":[" + task("t2", "acting", "2026-03-01T00:00:00Z") + ","
                         + task("t1", "failed", "2026-02-28T23:59:59.999Z") + "],\"next\":\"more\"}");
         // when
-        Object tasks =
-                Calls.tool(new TaskTools(queries), "task_list").call(Map.of("date", "2026-03-01"), Calls.CONTEXT);
+        Object tasks = Calls.tool(new TaskTools(queries), "task_list")
+                .call(JsonObject.of(Map.of("date", "2026-03-01")), Calls.CONTEXT);
         // then
         assertThat(tasks)
                 .isEqualTo(List.of(
@@ -243,8 +244,8 @@ class TaskToolsTest {
                                 event("REASON_DONE", "\"callId\":\"m3\",\"response\":\"Done\""))
                         + "],\"next\":null}");
         // when
-        Object archive =
-                Calls.tool(new TaskTools(queries), "session_archive_read").call(Map.of("file", "t1.jsonl"), IN_ADA);
+        Object archive = Calls.tool(new TaskTools(queries), "session_archive_read")
+                .call(JsonObject.of(Map.of("file", "t1.jsonl")), IN_ADA);
         // then
         assertThat(archive)
                 .isEqualTo(Map.of(
@@ -277,7 +278,8 @@ class TaskToolsTest {
         // when
         ToolException no = catchThrowableOfType(
                 ToolException.class,
-                () -> Calls.tool(new TaskTools(queries), "session_archive_read").call(Map.of("file", file), IN_ADA));
+                () -> Calls.tool(new TaskTools(queries), "session_archive_read")
+                        .call(JsonObject.of(Map.of("file", file)), IN_ADA));
         // then
         assertThat(no).isNotNull().extracting(ToolException::code).isEqualTo(code);
     }

@@ -2,12 +2,11 @@ package dev.millrace.gateway.rest.a2a;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.gateway.rest.turns.TurnEnd;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -101,13 +100,12 @@ record A2aTask(String id, String contextId, Status status, List<Artifact> artifa
             parts.add(
                     new Part(calls.stream().map(TurnEnd.NeedsApproval::question).collect(Collectors.joining("\n"))));
             for (Payload.ApprovalRequested call : calls) {
-                Map<String, Object> data = new LinkedHashMap<>();
-                data.put("callId", call.callId());
-                data.put("toolName", call.toolName());
-                data.put("params", call.params());
-                if (call.expiresAt() != null) {
-                    data.put("expiresAt", call.expiresAt());
-                }
+                JsonObject data = JsonObject.builder()
+                        .put("callId", call.callId())
+                        .put("toolName", call.toolName())
+                        .put("params", call.params())
+                        .putIfPresent("expiresAt", call.expiresAt())
+                        .build();
                 parts.add(new Part(null, data));
             }
             return parts;

@@ -4,8 +4,10 @@ import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.rest.problems.ProblemException;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,22 @@ public final class ChatException extends RuntimeException {
     /** A field of the request is wrong; the message says what was expected and what was found. */
     public static ChatException invalid(String code, String param, String message) {
         return new ChatException(new Refusal(400, INVALID_REQUEST, code, param), param + ": " + message, false);
+    }
+
+    /**
+     * The metadata of a request, as an event can have them; {@code null} of {@code null}.
+     *
+     * @throws ChatException if there is a number that no event can have
+     */
+    public static @Nullable JsonObject requireMetadata(@Nullable Map<String, @Nullable Object> given) {
+        try {
+            return JsonObject.ofNullable(given);
+        } catch (IllegalArgumentException e) {
+            throw invalid(
+                    "invalid_value",
+                    "metadata",
+                    "expected numbers in the range of a 64-bit floating point number, found one beyond it");
+        }
     }
 
     /** Something that is asked for cannot be had here. */

@@ -9,7 +9,6 @@ import dev.millrace.api.Task;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
@@ -269,7 +268,7 @@ record ChatRequest(
                 said.images(),
                 history,
                 model,
-                JsonObject.ofNullable(body.metadata()),
+                ChatException.requireMetadata(body.metadata()),
                 null,
                 null,
                 null);

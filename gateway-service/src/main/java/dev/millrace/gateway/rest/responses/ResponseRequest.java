@@ -10,9 +10,9 @@ import dev.millrace.gateway.rest.chat.ChatException;
 import dev.millrace.gateway.rest.requests.BodyReader;
 import dev.millrace.gateway.rest.requests.Parameters;
 import dev.millrace.schemas.Ids;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,7 +38,7 @@ record ResponseRequest(
         @Nullable String previous,
         @Nullable String instructions,
         List<Input> input,
-        Map<String, @Nullable Object> metadata) {
+        JsonObject metadata) {
 
     /** How many items the input may have. */
     static final int MAX_ITEMS = 1_000;
@@ -143,16 +143,12 @@ record ResponseRequest(
                         ? null
                         : fitting(body.instructions(), "instructions"),
                 input(body.input()),
-                orNone(body.metadata()));
+                orNone(ChatException.requireMetadata(body.metadata())));
     }
 
     /** The same, or an empty one. */
-    static Map<String, @Nullable Object> orNone(@Nullable Map<String, @Nullable Object> metadata) {
-        if (metadata == null) {
-            Map<String, @Nullable Object> none = new LinkedHashMap<>();
-            return none;
-        }
-        return metadata;
+    static JsonObject orNone(@Nullable JsonObject metadata) {
+        return metadata == null ? JsonObject.empty() : metadata;
     }
 
     private static @Nullable String conversation(@Nullable JsonNode given) {

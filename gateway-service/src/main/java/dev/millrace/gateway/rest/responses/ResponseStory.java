@@ -8,6 +8,7 @@ import dev.millrace.gateway.rest.turns.TurnFold;
 import dev.millrace.gateway.rest.turns.TurnPart;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,10 +48,10 @@ final class ResponseStory implements TurnFold.Teller {
             @Nullable String model,
             @Nullable Boolean background,
             @Nullable String previousResponseId,
-            Map<String, @Nullable Object> metadata) {
+            JsonObject metadata) {
         /** One that somebody asks for again: what its client wanted of it is not known any more. */
         static Asked before(Event begin) {
-            Map<String, @Nullable Object> metadata =
+            JsonObject metadata =
                     begin.payload() instanceof Payload.MessageReceived message ? message.metadata() : null;
             return new Asked(begin, null, null, null, ResponseRequest.orNone(metadata));
         }

@@ -11,7 +11,6 @@ import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.http.client.QueryUnavailableException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
-import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import jakarta.inject.Inject;
@@ -118,7 +117,7 @@ class ResponseTurns {
                         question.images(),
                         history,
                         request.model(),
-                        request.metadata().isEmpty() ? null : JsonObject.of(request.metadata()),
+                        request.metadata().isEmpty() ? null : request.metadata(),
                         null,
                         null,
                         null));

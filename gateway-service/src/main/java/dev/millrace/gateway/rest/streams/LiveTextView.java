@@ -10,11 +10,11 @@ import dev.millrace.gateway.rest.tasks.TaskWaiter;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JournalEntry;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.StreamType;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -130,18 +130,17 @@ final class LiveTextView implements EventStream.View {
     }
 
     private static Shown whole(StreamType type, Event event) {
-        Map<String, @Nullable Object> data = new LinkedHashMap<>();
-        data.put("type", type.wireName());
-        data.put("timestamp", event.timestamp().toEpochMilli());
-        data.put("taskId", event.taskId());
-        if (!event.namespace().equals(Event.DEFAULT_NAMESPACE)) {
-            data.put("namespace", event.namespace());
-        }
-        if (event.sessionId() != null) {
-            data.put("sessionId", event.sessionId());
-        }
-        data.putAll(event.fields());
-        return new Shown(type.wireName(), data);
+        boolean usual = event.namespace().equals(Event.DEFAULT_NAMESPACE);
+        return new Shown(
+                type.wireName(),
+                JsonObject.builder()
+                        .put("type", type.wireName())
+                        .put("timestamp", event.timestamp().toEpochMilli())
+                        .put("taskId", event.taskId())
+                        .putIfPresent("namespace", usual ? null : event.namespace())
+                        .putIfPresent("sessionId", event.sessionId())
+                        .putAll(event.fields())
+                        .build());
     }
 
     private static Optional<Shown> plain(StreamType type, Event event, Payload.LiveText piece, @Nullable String agent) {

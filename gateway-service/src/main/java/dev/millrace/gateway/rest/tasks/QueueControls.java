@@ -427,7 +427,7 @@ public class QueueControls {
         byte[] value = letter.value();
         try {
             if (value != null) {
-                return Json.readObject(value);
+                return Json.readMap(value);
             }
             return Map.of();
         } catch (MalformedEventException e) {

@@ -10,10 +10,10 @@ import dev.millrace.schemas.EventJson;
 import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.Json;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.MalformedEventException;
 import java.util.ArrayDeque;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -144,7 +144,7 @@ public final class TaskHistory {
 
     private static JournalEntry entry(byte[] json) throws QueryUnavailableException {
         try {
-            Map<String, @Nullable Object> fields = Json.readObject(json);
+            JsonObject fields = Json.readObject(json);
             return new JournalEntry(cursor(fields.get("cursor")), EventJson.fromJson(fields));
         } catch (MalformedEventException e) {
             throw new QueryUnavailableException("agent-service told an event that cannot be read", e);

@@ -12,6 +12,7 @@ import dev.millrace.gateway.rest.requests.Bodies;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.InputTemplate;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Problem;
@@ -19,7 +20,6 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -139,12 +139,12 @@ public class TaskIntake {
         if (!says) {
             return event;
         }
-        Map<String, @Nullable Object> payload = new LinkedHashMap<>(event.fields());
-        payload.keySet().removeAll(OF_THE_MACHINE);
-        if (payload.get("thread") instanceof Map<?, ?> thread) {
-            Map<Object, @Nullable Object> said = new LinkedHashMap<>(thread);
-            said.remove("spokenIn");
-            payload.put("thread", said);
+        JsonObject payload = event.fields().without(OF_THE_MACHINE);
+        if (payload.get("thread") instanceof JsonObject thread) {
+            payload = JsonObject.builder()
+                    .putAll(payload)
+                    .put("thread", thread.without(Set.of("spokenIn")))
+                    .build();
         }
         return event.toBuilder().payload(payload).build();
     }

@@ -1,8 +1,8 @@
 package dev.millrace.gateway.rest.turns;
 
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.Payload;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What happens in a turn, in the order in which it is told. */
@@ -34,8 +34,7 @@ public sealed interface TurnPart {
     record Said(long step, long attempt, String text, boolean last) implements TurnPart {}
 
     /** A tool call begins. */
-    record ToolBegan(long step, String callId, String toolName, Map<String, @Nullable Object> params)
-            implements TurnPart {}
+    record ToolBegan(long step, String callId, String toolName, JsonObject params) implements TurnPart {}
 
     /**
      * A tool call has come to its end.

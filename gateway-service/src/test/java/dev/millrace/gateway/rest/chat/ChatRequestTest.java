@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.Json;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,6 +21,14 @@ class ChatRequestTest {
 
     private static final Map<String, Object> IMAGE =
             Map.of("type", "image_url", "image_url", Map.of("url", "data:image/png;base64,aGk="));
+
+    @Test
+    void shouldRefuseMetadataThatNoEventCanHave() {
+        Map<String, @Nullable Object> body = body(List.of(said("user", "hi")));
+        body.put("metadata", Map.of("n", new BigDecimal("1e400")));
+
+        assertThat(refusal(body)).startsWith("metadata: expected numbers in the range");
+    }
 
     @Test
     void shouldMakeATaskOfAConversation() {
@@ -113,7 +122,10 @@ class ChatRequestTest {
     }
 
     private static String refusal(List<Map<String, Object>> messages) {
-        Map<String, @Nullable Object> body = new HashMap<>(Map.of("model", "general", "messages", messages));
+        return refusal(body(messages));
+    }
+
+    private static String refusal(Map<String, @Nullable Object> body) {
         ChatException refused = catchThrowableOfType(ChatException.class, () -> ChatRequest.of(Json.write(body)));
         return refused == null ? "" : String.valueOf(refused.getMessage());
     }
