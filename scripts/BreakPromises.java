@@ -107,8 +107,8 @@ public final class BreakPromises {
                     List.of("requests RequestWorkerIT"),
                     List.of(change(
                             REQUESTS + "Request.java",
-                            "required(\"callId\", asked.callId()),",
-                            "required(\"callId\", asked.callId()) + (deliveryCount > 1 ? deliveryCount : \"\"),"))),
+                            "required(\"callId\", asked.get(\"callId\")),",
+                            "required(\"callId\", asked.get(\"callId\")) + (deliveryCount > 1 ? deliveryCount : \"\"),"))),
             new Break(
                     "order-stray",
                     "a record on a foreign partition is taken where it is",
@@ -179,8 +179,8 @@ public final class BreakPromises {
                     List.of("standalone CrashIT#shouldTellWatchersThatACallIsMadeAgain"),
                     List.of(change(
                             AGENT + "thinker/CallStream.java",
-                            "boolean again = number > 1 || call.takeovers() > 0;",
-                            "boolean again = number > 1;"))),
+                            "number > 1 ? \"retry\" : call.takeovers() > 0 ? \"takeover\" : null;",
+                            "number > 1 ? \"retry\" : null;"))),
             new Break(
                     "rates-margin",
                     "a request counts for the window without its margin",

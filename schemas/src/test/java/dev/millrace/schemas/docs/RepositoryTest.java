@@ -18,6 +18,7 @@ import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -38,6 +39,11 @@ class RepositoryTest {
 
     private static final Pattern TEXT =
             Pattern.compile(".*\\.(?:java|json|jsonl|md|properties|txt|yaml|yml|xml|js|py|sh)");
+    /** Of the script that breaks promises: a folder, and a change of a file there. */
+    private static final Pattern FOLDER = Pattern.compile("String ([A-Z]+) = \"([^\"]+/)\";");
+
+    private static final Pattern CHANGE =
+            Pattern.compile("change\\(\\s*([A-Z]+) \\+ \"([^\"]+)\",\\s*\"((?:[^\"\\\\]|\\\\.)*)\",");
     /** Folders with what is built, fetched or kept by tools. */
     private static final Set<String> NOT_OURS = Set.of("target", "node_modules", "data", "workspace");
 
@@ -99,6 +105,33 @@ class RepositoryTest {
 
         assertThat(found(comment, file -> isMain(file) && file.toString().endsWith(".java")))
                 .isEmpty();
+    }
+
+    @Test
+    @DisplayName("what breaks the promises of the README on purpose finds its places in the code")
+    void shouldFitTheBreaks() throws IOException {
+        // given
+        String script = Files.readString(ROOT.resolve("scripts").resolve("BreakPromises.java"));
+        Map<String, String> folders = FOLDER.matcher(script)
+                .results()
+                .collect(Collectors.toMap(found -> found.group(1), found -> found.group(2)));
+        List<MatchResult> changes = CHANGE.matcher(script).results().toList();
+
+        // when
+        List<String> unfit = new ArrayList<>();
+        for (MatchResult change : changes) {
+            String file = folders.get(change.group(1)) + change.group(2);
+            String from = change.group(3).translateEscapes();
+            String text = Files.readString(ROOT.resolve(file));
+            if (!text.contains(from) || text.indexOf(from) != text.lastIndexOf(from)) {
+                unfit.add(file + ": " + from);
+            }
+        }
+
+        // then
+        assertThat(changes).hasSize(script.split("[ (]change\\(\\n", -1).length - 1);
+        assertThat(changes).hasSizeGreaterThan(20);
+        assertThat(unfit).isEmpty();
     }
 
     private static List<String> rows() throws IOException {
