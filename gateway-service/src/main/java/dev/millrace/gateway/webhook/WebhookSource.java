@@ -117,7 +117,7 @@ public final class WebhookSource {
         try {
             body = body(request);
         } catch (MalformedEventException e) {
-            return new Unusable("bad_json", String.valueOf(e.getMessage()));
+            return new Unusable(e.code(), String.valueOf(e.getMessage()));
         }
         Map<?, ?> fields = body instanceof Map<?, ?> object ? object : Map.of();
         if (scheme == WebhookScheme.SLACK

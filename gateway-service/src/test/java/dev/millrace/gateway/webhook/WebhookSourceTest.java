@@ -278,6 +278,10 @@ class WebhookSourceTest {
                 .isInstanceOfSatisfying(
                         WebhookSource.Unusable.class,
                         unusable -> assertThat(unusable.code()).isEqualTo("bad_json"));
+        assertThat(source.take(body("{\"n\":1e400}", Map.of()), Instant.EPOCH))
+                .isInstanceOfSatisfying(
+                        WebhookSource.Unusable.class,
+                        unusable -> assertThat(unusable.code()).isEqualTo("bad_field"));
         assertThat(source.take(body("[1,2]", Map.of()), Instant.EPOCH))
                 .isInstanceOfSatisfying(
                         WebhookSource.Accepted.class,
