@@ -84,6 +84,7 @@ const run = async (scenario, version) => {
 }
 const found = {}
 for (const one of scenarios) {
+  console.error(one)
   const [scenario, version] = one.split('@')
   found[one] = await run(scenario, version)
 }

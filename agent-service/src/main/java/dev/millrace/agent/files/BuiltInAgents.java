@@ -7,18 +7,21 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The agents that come with Millrace: files like any other, in the jar. */
 public final class BuiltInAgents {
 
-    private static final List<String> NAMES = List.of("explore", Agents.DEFAULT, "plan");
+    private static final List<AgentFile> FILES = Stream.of("explore", Agents.DEFAULT, "plan")
+            .map(BuiltInAgents::read)
+            .toList();
 
     private BuiltInAgents() {}
 
     /** Their definitions, as on the topic. */
     public static List<AgentFile> files() {
-        return NAMES.stream().map(BuiltInAgents::read).toList();
+        return FILES;
     }
 
     /** The registry as it is before any file is read. */

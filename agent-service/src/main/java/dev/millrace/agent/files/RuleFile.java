@@ -40,8 +40,17 @@ public final class RuleFile {
 
     private RuleFile() {}
 
+    /** Read when somebody asks first, and once. */
+    private static final class BuiltIn {
+        private static final RuleSet RULES = readBuiltIn();
+    }
+
     /** The rules that come with Millrace. */
     public static RuleSet builtIn() {
+        return BuiltIn.RULES;
+    }
+
+    private static RuleSet readBuiltIn() {
         try (InputStream in = RuleFile.class.getResourceAsStream(BUILT_IN)) {
             if (in == null) {
                 throw new IllegalStateException("the jar lacks " + BUILT_IN);
