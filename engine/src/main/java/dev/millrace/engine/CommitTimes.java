@@ -110,6 +110,11 @@ final class CommitTimes {
         machines.forEach(machine -> machine.resumes(now));
     }
 
+    /** Has the machines send what they hold of the changes to their rows. */
+    void sendRows() {
+        machines.forEach(CommitTiming::sendRows);
+    }
+
     /** A machine has asked for a commit, and Streams commits what all machines of a thread have done. */
     void commits(long now, double costMs) {
         machines.forEach(machine -> machine.isCommitted(now, costMs));

@@ -3,7 +3,10 @@ package dev.millrace.engine;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.state.internals.CachedStateStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
@@ -35,6 +38,7 @@ public final class CommitTiming implements AutoCloseable {
     private final long intervalMs;
     private final CommitTimes ofThread;
     private final IntSupplier underWay;
+    private final @Nullable CachedStateStore<?, ?> rows;
     private boolean sent;
     private boolean awaited;
     /** When the first of it was sent, and when the first that somebody waits for. */
@@ -60,25 +64,37 @@ public final class CommitTiming implements AutoCloseable {
      * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from
      * {@code init}, and closed in {@code close}.
      *
+     * @param rows a store of it that is cached; its changes go with what else the machines of the thread send
      * @param underWay how many things are being done now, each of which may soon have something to commit; records that
      *     wait to be taken are added to them
      */
-    public static CommitTiming of(ProcessorContext<?, ?> context, IntSupplier underWay) {
+    public static CommitTiming of(ProcessorContext<?, ?> context, StateStore rows, IntSupplier underWay) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay);
+        CommitTiming commits = new CommitTiming(
+                context::commit,
+                interval,
+                CommitTimes.ofThread(),
+                underWay,
+                rows instanceof CachedStateStore<?, ?> cached ? cached : null);
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
         context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
         return commits;
     }
 
     /** That asks for commits in this way, on a thread that looks after these. */
-    CommitTiming(Runnable commit, Duration interval, CommitTimes ofThread, IntSupplier underWay) {
+    CommitTiming(
+            Runnable commit,
+            Duration interval,
+            CommitTimes ofThread,
+            IntSupplier underWay,
+            @Nullable CachedStateStore<?, ?> rows) {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
         this.ofThread = ofThread;
         this.underWay = underWay;
+        this.rows = rows;
         ofThread.add(this);
     }
 
@@ -130,6 +146,13 @@ public final class CommitTiming implements AutoCloseable {
     /** When the next commit is due, in Unix milliseconds; {@link Long#MAX_VALUE} = nothing is to be committed. */
     long dueMs() {
         return sent ? sentIsDueMs() : Long.MAX_VALUE;
+    }
+
+    /** Has the cache of its rows send their changes, which otherwise happens when Streams commits its partition. */
+    void sendRows() {
+        if (rows != null) {
+            rows.flushCache();
+        }
     }
 
     /** Whether anything is being done now, see {@link #of}. */

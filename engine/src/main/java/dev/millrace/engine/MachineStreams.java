@@ -111,7 +111,7 @@ public final class MachineStreams implements AutoCloseable {
         localState = new LocalState(settings.stateDir(), settings.applicationId());
         quarantine = new Quarantine();
         ClientSettings config = config(kafka, settings).with(Quarantine.CONFIG, quarantine);
-        streams = new KafkaStreams(topology, new StreamsConfig(config.values()));
+        streams = new KafkaStreams(topology, new StreamsConfig(config.values()), new MachineClients());
         streams.setStateListener((now, before) -> {
             runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
             LOGGER.atInfo()

@@ -20,11 +20,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +40,8 @@ class InboxIT {
     private static final Duration LIMIT = Duration.ofSeconds(40);
     /** A poll takes a second here ({@link TestRunner}); without a wake-up most of that is what one waits. */
     private static final long SOON_MS = 300;
+
+    private static final String ROWS = "rows";
 
     @TempDir
     Path state;
@@ -131,6 +135,39 @@ class InboxIT {
         }
     }
 
+    @Test
+    @DisplayName("what a transaction writes goes in one request, whichever partition of the machine it is of")
+    void shouldWriteInOneRequest(TestBroker broker) {
+        int partitions = 4;
+        Topics topics = broker.createTopics(partitions);
+        int times = 40;
+        try (MachineRunner runner = TestRunner.of(broker, topics, partitions, state, () -> topology(topics));
+                TopicReader out = broker.read(topics.journal())) {
+            awaitReady(runner);
+            assertThat(inbox.offer(0, "warm")).isTrue();
+            out.untilCount(1, LIMIT);
+            double before = requests(runner);
+
+            for (int i = 0; i < times; i++) {
+                assertThat(inbox.offer(i % partitions, "handed " + i)).isTrue();
+                out.untilCount(i + 2, LIMIT);
+            }
+
+            // what is written and the end, no offsets, since no record was taken; and now and then one of no
+            // transaction
+            assertThat((requests(runner) - before) / times).isLessThan(2.25);
+            assertThat(runner.fatal()).isEmpty();
+        }
+    }
+
+    private static double requests(MachineRunner runner) {
+        return runner.streams().get().metrics().values().stream()
+                .filter(metric -> metric.metricName().group().equals("producer-metrics")
+                        && metric.metricName().name().equals("request-total"))
+                .mapToDouble(metric -> (double) metric.metricValue())
+                .sum();
+    }
+
     private static void sleep(long ms) {
         try {
             Thread.sleep(ms);
@@ -153,6 +190,7 @@ class InboxIT {
         topology.addSource(
                 "lane", new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.lane(Segment.EXTERNAL));
         topology.addProcessor("machine", () -> new PassingOn(topics), "lane");
+        topology.addStateStore(StoreSection.store(ROWS), "machine");
         Sender.addSink(topology, "out", "machine");
         return topology;
     }
@@ -160,6 +198,7 @@ class InboxIT {
     private final class PassingOn implements Processor<byte[], byte[], byte[], Outgoing> {
         private final Topics topics;
         private ProcessorContext<byte[], Outgoing> context;
+        private KeyValueStore<Bytes, byte[]> rows;
         private CommitTiming commits;
         private Inbox.Box<String> box;
 
@@ -172,7 +211,8 @@ class InboxIT {
         public void init(ProcessorContext<byte[], Outgoing> machine) {
             context = machine;
             box = inbox.open(machine.taskId().partition());
-            commits = CommitTiming.of(machine, () -> underWay);
+            rows = machine.getStateStore(ROWS);
+            commits = CommitTiming.of(machine, rows, () -> underWay);
             machine.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, nowMs -> {
                 for (String text = box.poll(); text != null; text = box.poll()) {
                     pass(text.getBytes(StandardCharsets.UTF_8));
@@ -187,6 +227,7 @@ class InboxIT {
 
         private void pass(byte[] value) {
             commits.taken(context.currentSystemTimeMs());
+            rows.put(Bytes.wrap(value), value);
             context.forward(new Record<>(
                     null, new Outgoing(topics.journal(), value), Instant.now().toEpochMilli(), new RecordHeaders()));
             commits.awaited();

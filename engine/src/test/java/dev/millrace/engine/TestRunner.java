@@ -17,6 +17,11 @@ final class TestRunner {
 
     /** One of this topology, which is made for each start of the machine; its state is in this folder. */
     static MachineRunner of(TestBroker broker, Topics topics, Path state, Supplier<Topology> topology) {
+        return of(broker, topics, 1, state, topology);
+    }
+
+    /** The same, of topics with so many partitions. */
+    static MachineRunner of(TestBroker broker, Topics topics, int partitions, Path state, Supplier<Topology> topology) {
         // polls that are long, so that what must not wait for their end is told from what does
         ClientSettings kafka = ClientSettings.at(broker.bootstrapServers()).with("poll.ms", 1_000);
         MachineStreams.Settings settings = new MachineStreams.Settings(
@@ -24,7 +29,8 @@ final class TestRunner {
         return new MachineRunner(
                 kafka,
                 "test-start",
-                new MachineRunner.Installation(topics, new TopicSettings(1, TopicSettings.BROKER_DEFAULT, true)),
+                new MachineRunner.Installation(
+                        topics, new TopicSettings(partitions, TopicSettings.BROKER_DEFAULT, true)),
                 new MachineRunner.Steps() {
                     @Override
                     public @Nullable String prepare() {

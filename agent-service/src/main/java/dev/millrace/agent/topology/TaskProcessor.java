@@ -93,8 +93,9 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        commits = CommitTiming.of(context, parts.occupancy()::active);
-        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(TaskStores.ROWS), this::readRowsAnew);
+        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(TaskStores.ROWS);
+        commits = CommitTiming.of(context, rows, parts.occupancy()::active);
+        unit = new UnitOfWork(context, settings.topics(), rows, this::readRowsAnew);
         outbox = new Outbox(
                 new Sender(context, settings.topics(), unit), settings, parts.metrics(), parts.tracing(), commits);
         boolean rowsLast = settings.endedRetention().compareTo(settings.seenRetention()) >= 0;

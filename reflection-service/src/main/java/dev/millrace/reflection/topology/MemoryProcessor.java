@@ -69,10 +69,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
+        KeyValueStore<Bytes, byte[]> store = context.getStateStore(MemoryStores.ROWS);
         // nothing about rows is kept in memory
-        unit = new UnitOfWork(context, settings.topics(), context.getStateStore(MemoryStores.ROWS), () -> {});
+        unit = new UnitOfWork(context, settings.topics(), store, () -> {});
         sender = new Sender(context, settings.topics(), unit);
-        commits = CommitTiming.of(context, arrivals::count);
+        commits = CommitTiming.of(context, store, arrivals::count);
         KeyValueStore<Bytes, byte[]> rows = unit.rows();
         documents = new NamespaceDocuments.Rows(MemoryStores.DOCUMENTS.in(rows), MemoryStores.EXTENTS.in(rows));
         calls = new OutstandingCalls<>(
