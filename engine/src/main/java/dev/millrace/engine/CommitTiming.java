@@ -38,7 +38,7 @@ public final class CommitTiming implements AutoCloseable {
     private final long intervalMs;
     private final CommitTimes ofThread;
     private final IntSupplier underWay;
-    private final @Nullable CachedStateStore<?, ?> rows;
+    private final @Nullable StateStore rows;
     private boolean sent;
     private boolean awaited;
     /** When the first of it was sent, and when the first that somebody waits for. */
@@ -72,12 +72,7 @@ public final class CommitTiming implements AutoCloseable {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(
-                context::commit,
-                interval,
-                CommitTimes.ofThread(),
-                underWay,
-                rows instanceof CachedStateStore<?, ?> cached ? cached : null);
+        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay, rows);
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
         context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
         return commits;
@@ -85,11 +80,7 @@ public final class CommitTiming implements AutoCloseable {
 
     /** That asks for commits in this way, on a thread that looks after these. */
     CommitTiming(
-            Runnable commit,
-            Duration interval,
-            CommitTimes ofThread,
-            IntSupplier underWay,
-            @Nullable CachedStateStore<?, ?> rows) {
+            Runnable commit, Duration interval, CommitTimes ofThread, IntSupplier underWay, @Nullable StateStore rows) {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
         this.ofThread = ofThread;
@@ -150,8 +141,9 @@ public final class CommitTiming implements AutoCloseable {
 
     /** Has the cache of its rows send their changes, which otherwise happens when Streams commits its partition. */
     void sendRows() {
-        if (rows != null) {
-            rows.flushCache();
+        // a partition that was closed after a failure may not have said so yet
+        if (rows instanceof CachedStateStore<?, ?> cached && rows.isOpen()) {
+            cached.flushCache();
         }
     }
 

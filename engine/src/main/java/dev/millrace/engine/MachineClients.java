@@ -7,10 +7,11 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.processor.internals.DefaultKafkaClientSupplier;
 
 /**
- * The clients of a machine, as Streams makes them, with a producer that is flushed once in a commit. Streams commits the
- * partitions of a thread one after the other: it has the cache of the first send its changes and waits for the producer,
- * then that of the second, and so on, although all of it is one transaction of one producer. So each partition with
- * changes was a request of its own, which waited for the one before, and in the transaction's log one more entry.
+ * The clients of a machine, as Streams makes them, with a producer that is flushed once in a commit. Streams commits
+ * the partitions of a thread one after the other: it has the cache of the first send its changes and waits for the
+ * producer, then that of the second, and so on, although all of it is one transaction of one producer. So each
+ * partition with changes was a request of its own, which waited for the one before, and one more entry in the
+ * transaction's log.
  */
 final class MachineClients extends DefaultKafkaClientSupplier {
 
