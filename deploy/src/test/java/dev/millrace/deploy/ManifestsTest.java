@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Both overlays as they are rendered. What {@code kubectl kustomize} makes of them is kept in
  * {@code src/test/resources/rendered}, so that all else can be checked where there is no kubectl.
  */
+@Tag("slow")
 class ManifestsTest {
 
     private static final Path OPERATIONS = Path.of("..", "docs", "operations.md");

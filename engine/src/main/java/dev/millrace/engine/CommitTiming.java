@@ -6,7 +6,6 @@ import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.state.internals.CachedStateStore;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when a machine commits. A commit costs about the same for one record as for a thousand, and nobody sees
@@ -38,7 +37,7 @@ public final class CommitTiming implements AutoCloseable {
     private final long intervalMs;
     private final CommitTimes ofThread;
     private final IntSupplier underWay;
-    private final @Nullable StateStore rows;
+    private final Runnable sendRows;
     private boolean sent;
     private boolean awaited;
     /** When the first of it was sent, and when the first that somebody waits for. */
@@ -72,20 +71,20 @@ public final class CommitTiming implements AutoCloseable {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
                 ? Duration.ofMillis(millis)
                 : OTHERWISE;
-        CommitTiming commits = new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay, rows);
+        CommitTiming commits =
+                new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay, () -> flushCacheOf(rows));
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
         context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
         return commits;
     }
 
     /** That asks for commits in this way, on a thread that looks after these. */
-    CommitTiming(
-            Runnable commit, Duration interval, CommitTimes ofThread, IntSupplier underWay, @Nullable StateStore rows) {
+    CommitTiming(Runnable commit, Duration interval, CommitTimes ofThread, IntSupplier underWay, Runnable sendRows) {
         this.commit = commit;
         this.intervalMs = Math.max(1, interval.toMillis());
         this.ofThread = ofThread;
         this.underWay = underWay;
-        this.rows = rows;
+        this.sendRows = sendRows;
         ofThread.add(this);
     }
 
@@ -141,6 +140,10 @@ public final class CommitTiming implements AutoCloseable {
 
     /** Has the cache of its rows send their changes, which otherwise happens when Streams commits its partition. */
     void sendRows() {
+        sendRows.run();
+    }
+
+    private static void flushCacheOf(StateStore rows) {
         // a partition that was closed after a failure may not have said so yet
         if (rows instanceof CachedStateStore<?, ?> cached && rows.isOpen()) {
             cached.flushCache();

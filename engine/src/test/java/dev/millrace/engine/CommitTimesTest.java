@@ -107,6 +107,6 @@ class CommitTimesTest {
     }
 
     private CommitTiming machine() {
-        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0, null);
+        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0, () -> {});
     }
 }

@@ -16,7 +16,7 @@ class CommitTimingTest {
     private int underWay;
     private boolean awaited = true;
     private final CommitTiming policy =
-            new CommitTiming(this::commit, Duration.ofMillis(20), new CommitTimes(), () -> underWay, null);
+            new CommitTiming(this::commit, Duration.ofMillis(20), new CommitTimes(), () -> underWay, () -> {});
 
     @Test
     void shouldCommitAtOnceWhileLittleIsUnderWay() {

@@ -29,10 +29,12 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.lucene.store.ByteBuffersDirectory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** How well questions about the documents of this repository are answered, without network. */
+@Tag("slow")
 class RecallTest {
 
     private static final int AT = 5;

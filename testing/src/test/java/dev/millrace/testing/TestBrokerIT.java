@@ -12,9 +12,11 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @RequiresBroker
+@Tag("slow")
 class TestBrokerIT {
 
     private static final Duration SOON = Duration.ofSeconds(10);

@@ -31,10 +31,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the projection does when the journal says that tasks are forgotten. */
+@Tag("slow")
 class ForgetSweepTest {
     private static final Topics TOPICS = new Topics("test.");
     private static final Instant NOON = Instant.parse("2026-02-01T12:00:00Z");

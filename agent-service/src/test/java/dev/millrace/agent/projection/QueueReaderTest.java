@@ -29,10 +29,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Everything that was accepted has a status, which is found without looking at all. */
+@Tag("slow")
 class QueueReaderTest {
 
     private static final Topics TOPICS = new Topics("test.");

@@ -30,10 +30,12 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the projection knows of sessions. */
+@Tag("slow")
 class SessionProjectionTest {
 
     private static final Topics TOPICS = new Topics("test.");

@@ -29,10 +29,12 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whose turn it is: places, sessions, answers, cancels that come early, a shutdown that drains. */
+@Tag("slow")
 class AdmissionTopologyTest {
 
     @TempDir

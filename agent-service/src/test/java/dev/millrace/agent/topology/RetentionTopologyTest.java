@@ -14,10 +14,12 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is too old goes, as fast as it comes. */
+@Tag("slow")
 class RetentionTopologyTest {
 
     private static final Duration RETENTION = Duration.ofDays(30);

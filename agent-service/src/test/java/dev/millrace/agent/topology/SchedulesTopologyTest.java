@@ -21,12 +21,14 @@ import java.util.Map;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Schedules in the machine: when their events are there, and that each is there once. */
+@Tag("slow")
 class SchedulesTopologyTest {
 
     private static final AdmissionSettings ROOM = new AdmissionSettings(1000, AdmissionSettings.Policy.QUEUE);

@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class RateWindowTest {
 
     private static final long MINUTE = 60_000;

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** What holds for every provider alike, over real HTTP. */
 @Timeout(60)
+@Tag("slow")
 class WireTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);

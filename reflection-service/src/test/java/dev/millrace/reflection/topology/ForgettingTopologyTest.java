@@ -18,10 +18,12 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.assertj.core.groups.Tuple;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Forgetting, as the memory machine does it. */
+@Tag("slow")
 class ForgettingTopologyTest {
 
     @TempDir

@@ -23,12 +23,14 @@ import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** C2: what memory can grow to, in the encodings that take most room, against the records that topics and stores take. */
+@Tag("slow")
 class MemorySizesTest {
 
     /** Of a record and its batch, beside key, value and headers. */

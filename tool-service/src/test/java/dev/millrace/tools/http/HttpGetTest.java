@@ -29,6 +29,7 @@ import java.util.zip.GZIPOutputStream;
 import org.apache.hc.client5.http.DnsResolver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that plays tricks, on the loopback address; {@code allowed.example} and {@code other.example} lead there. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag("slow")
 class HttpGetTest {
 
     private static final int MAX_BODY = 10_000;

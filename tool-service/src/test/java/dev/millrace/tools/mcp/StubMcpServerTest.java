@@ -22,10 +22,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a client has to bear with, with a server that does it on purpose. */
+@Tag("slow")
 class StubMcpServerTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -10,8 +10,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class PermissionsDocTest {
 
     private static final Path DOCUMENT = Path.of("..", "docs", "permissions.md");

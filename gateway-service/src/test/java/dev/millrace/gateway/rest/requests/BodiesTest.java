@@ -15,8 +15,10 @@ import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class BodiesTest {
     private static final int LIMIT = 1024 * 1024;
     private static final Duration WAIT = Duration.ofSeconds(20);
