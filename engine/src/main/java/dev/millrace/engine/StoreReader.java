@@ -3,7 +3,9 @@ package dev.millrace.engine;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
@@ -22,20 +24,45 @@ public final class StoreReader<V> {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration PAUSE = Duration.ofMillis(50);
 
-    private final Supplier<KafkaStreams> streams;
-    private final String store;
+    private final IntFunction<ReadOnlyKeyValueStore<Bytes, byte[]>> stores;
+    private final BooleanSupplier rebalancing;
     private final StoreSection<V> section;
+    private final Duration patience;
 
     /** A reader of this section of the store of this name. */
     public StoreReader(Supplier<KafkaStreams> streams, String store, StoreSection<V> section) {
-        this.streams = streams;
-        this.store = store;
-        this.section = section;
+        this(
+                partition -> streams.get()
+                        .store(StoreQueryParameters.fromNameAndType(
+                                        store, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
+                                .withPartition(partition)),
+                () -> streams.get().state() == KafkaStreams.State.REBALANCING,
+                section,
+                PATIENCE);
     }
 
     /**
-     * Reads until there is something, for some seconds: a store is away for a moment while partitions are handed out
-     * anew, and away for good if its partition went elsewhere.
+     * That reads these stores.
+     *
+     * @param stores the store of a partition; throws {@link InvalidStateStoreException} if it cannot be read now
+     * @param rebalancing whether partitions are being handed out or restored
+     */
+    StoreReader(
+            IntFunction<ReadOnlyKeyValueStore<Bytes, byte[]>> stores,
+            BooleanSupplier rebalancing,
+            StoreSection<V> section,
+            Duration patience) {
+        this.stores = stores;
+        this.rebalancing = rebalancing;
+        this.section = section;
+        this.patience = patience;
+    }
+
+    /**
+     * Reads until there is something, for some seconds once the machine is at rest: a store is away for good if its
+     * partition went elsewhere. While partitions are handed out and restored, which may take minutes, it is waited for
+     * without a limit. Streams lets nobody read a thread's stores until the last of its partitions is restored, and
+     * takes records of the others meanwhile.
      */
     public <R> Optional<R> read(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query)
             throws InterruptedException {
@@ -45,23 +72,23 @@ public final class StoreReader<V> {
     /** The same over the rows of all sections. */
     public <R> Optional<R> readRows(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query)
             throws InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long atRestSince = System.nanoTime();
         do {
             Optional<R> found = tryRead(partition, query);
             if (found.isPresent()) {
                 return found;
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE.toMillis());
-        } while (System.nanoTime() < deadline);
+            if (rebalancing.getAsBoolean()) {
+                atRestSince = System.nanoTime();
+            }
+        } while (System.nanoTime() - atRestSince < patience.toNanos());
         return Optional.empty();
     }
 
     private <R> Optional<R> tryRead(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query) {
         try {
-            return query.apply(streams.get()
-                    .store(StoreQueryParameters.fromNameAndType(
-                                    store, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
-                            .withPartition(partition)));
+            return query.apply(stores.apply(partition));
         } catch (InvalidStateStoreException e) {
             return Optional.empty();
         }
