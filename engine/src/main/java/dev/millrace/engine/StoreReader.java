@@ -45,7 +45,7 @@ public final class StoreReader<V> {
      * That reads these stores.
      *
      * @param stores the store of a partition; throws {@link InvalidStateStoreException} if it cannot be read now
-     * @param rebalancing whether partitions are being handed out or restored
+     * @param rebalancing whether partitions are being handed out or restored; throws the same if there is no machine
      */
     StoreReader(
             IntFunction<ReadOnlyKeyValueStore<Bytes, byte[]>> stores,
@@ -73,17 +73,25 @@ public final class StoreReader<V> {
     public <R> Optional<R> readRows(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query)
             throws InterruptedException {
         long atRestSince = System.nanoTime();
-        do {
+        while (true) {
+            // asked before the store is read, so that what is given up was not there when nothing was under way
+            boolean restoring = isRebalancing();
             Optional<R> found = tryRead(partition, query);
-            if (found.isPresent()) {
+            long now = System.nanoTime();
+            if (found.isPresent() || (!restoring && now - atRestSince >= patience.toNanos())) {
                 return found;
             }
+            atRestSince = restoring ? now : atRestSince;
             TimeUnit.MILLISECONDS.sleep(PAUSE.toMillis());
-            if (rebalancing.getAsBoolean()) {
-                atRestSince = System.nanoTime();
-            }
-        } while (System.nanoTime() - atRestSince < patience.toNanos());
-        return Optional.empty();
+        }
+    }
+
+    private boolean isRebalancing() {
+        try {
+            return rebalancing.getAsBoolean();
+        } catch (InvalidStateStoreException e) {
+            return false; // there is no machine now
+        }
     }
 
     private <R> Optional<R> tryRead(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query) {

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.errors.StreamsNotStartedException;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,19 @@ class StoreReaderTest {
     @Test
     void shouldGiveUpOnAStoreThatIsElsewhere() throws InterruptedException {
         StoreReader<String> reader = new StoreReader<>(this::readableAtTheFourthLook, () -> false, SECTION, PATIENCE);
+
+        assertThat(reader.readRows(1, rows -> Optional.of("read"))).isEmpty();
+    }
+
+    @Test
+    void shouldGiveUpOnAMachineThatDoesNotStart() throws InterruptedException {
+        StoreReader<String> reader = new StoreReader<>(
+                this::readableAtTheFourthLook,
+                () -> {
+                    throw new StreamsNotStartedException("the machine has not started");
+                },
+                SECTION,
+                PATIENCE);
 
         assertThat(reader.readRows(1, rows -> Optional.of("read"))).isEmpty();
     }
