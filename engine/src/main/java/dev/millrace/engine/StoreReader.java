@@ -9,9 +9,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
-import org.apache.kafka.streams.StoreQueryParameters;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
-import org.apache.kafka.streams.state.QueryableStoreTypes;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
@@ -29,16 +27,13 @@ public final class StoreReader<V> {
     private final StoreSection<V> section;
     private final Duration patience;
 
-    /** A reader of this section of the store of this name. */
-    public StoreReader(Supplier<KafkaStreams> streams, String store, StoreSection<V> section) {
-        this(
-                partition -> streams.get()
-                        .store(StoreQueryParameters.fromNameAndType(
-                                        store, QueryableStoreTypes.<Bytes, byte[]>keyValueStore())
-                                .withPartition(partition)),
-                () -> streams.get().state() == KafkaStreams.State.REBALANCING,
-                section,
-                PATIENCE);
+    /**
+     * A reader of this section of these stores.
+     *
+     * @param streams the machine that has them; throws {@link InvalidStateStoreException} if it does not run
+     */
+    public StoreReader(OpenStores stores, Supplier<KafkaStreams> streams, StoreSection<V> section) {
+        this(stores::of, () -> streams.get().state() == KafkaStreams.State.REBALANCING, section, PATIENCE);
     }
 
     /**
@@ -61,8 +56,7 @@ public final class StoreReader<V> {
     /**
      * Reads until there is something, for some seconds once the machine is at rest: a store is away for good if its
      * partition went elsewhere. While partitions are handed out and restored, which may take minutes, it is waited for
-     * without a limit. Streams lets nobody read a thread's stores until the last of its partitions is restored, and
-     * takes records of the others meanwhile.
+     * without a limit: it may be one of these.
      */
     public <R> Optional<R> read(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query)
             throws InterruptedException {

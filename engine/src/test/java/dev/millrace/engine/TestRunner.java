@@ -24,6 +24,12 @@ final class TestRunner {
     static MachineRunner of(TestBroker broker, Topics topics, int partitions, Path state, Supplier<Topology> topology) {
         // polls that are long, so that what must not wait for their end is told from what does
         ClientSettings kafka = ClientSettings.at(broker.bootstrapServers()).with("poll.ms", 1_000);
+        return of(kafka, topics, partitions, state, topology);
+    }
+
+    /** The same, with these settings of Kafka. */
+    static MachineRunner of(
+            ClientSettings kafka, Topics topics, int partitions, Path state, Supplier<Topology> topology) {
         MachineStreams.Settings settings = new MachineStreams.Settings(
                 "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
         return new MachineRunner(

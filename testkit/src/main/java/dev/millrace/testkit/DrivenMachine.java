@@ -19,6 +19,7 @@ import dev.millrace.agent.topology.TaskStores;
 import dev.millrace.agent.topology.TaskTopology;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.requests.ReplyEvents;
 import dev.millrace.requests.Request;
 import dev.millrace.schemas.DeadLetters;
@@ -117,6 +118,7 @@ final class DrivenMachine implements AutoCloseable {
                                 definitions.routing(),
                                 calls,
                                 new Inbox<>(),
+                                new OpenStores(),
                                 LocalTools.NONE,
                                 definitions.schedules(),
                                 known(),

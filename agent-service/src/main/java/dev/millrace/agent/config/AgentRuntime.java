@@ -35,6 +35,7 @@ import dev.millrace.engine.Inbox;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.RecordLoop;
 import dev.millrace.kafka.TopicSettings;
@@ -251,13 +252,14 @@ public final class AgentRuntime implements AutoCloseable {
 
         @Override
         public MachineStreams machine() {
+            OpenStores rows = new OpenStores();
             Thinker thinker = new Thinker(new Thinker.Wiring(
                     parts.dispatcher(),
                     definitions.agents(),
                     routing,
                     definitions.memory(),
                     parts.passages(),
-                    new StreamsTranscripts(runner.streams()),
+                    new StreamsTranscripts(rows, runner.streams()),
                     lanes,
                     inbox,
                     live,
@@ -278,6 +280,7 @@ public final class AgentRuntime implements AutoCloseable {
                                     routing,
                                     thinker,
                                     inbox,
+                                    rows,
                                     parts.localTools(),
                                     definitions.schedules(),
                                     parts.sessions(),

@@ -4,6 +4,7 @@ import dev.millrace.agent.AgentDefinition;
 import dev.millrace.agent.core.ContextWindow.Prefix;
 import dev.millrace.agent.core.SessionHistory;
 import dev.millrace.agent.core.TranscriptEntry;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.StoreReader;
 import dev.millrace.schemas.Event;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.jspecify.annotations.Nullable;
 
-/** Reads transcripts out of the running topology's store, from any thread. */
+/** Reads transcripts out of the running topology's stores, from any thread. */
 public final class StreamsTranscripts implements Transcripts {
 
     /** What is shown in place of what has been forgotten, or is gone for whatever reason. */
@@ -30,8 +31,9 @@ public final class StreamsTranscripts implements Transcripts {
         return "[" + speaker + "]: " + text;
     }
 
-    public StreamsTranscripts(Supplier<KafkaStreams> streams) {
-        this.rows = new StoreReader<>(streams, TaskStores.ROWS, TaskStores.TRANSCRIPTS);
+    /** Those of this machine, which has these stores. */
+    public StreamsTranscripts(OpenStores stores, Supplier<KafkaStreams> streams) {
+        this.rows = new StoreReader<>(stores, streams, TaskStores.TRANSCRIPTS);
     }
 
     @Override

@@ -50,6 +50,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private final TaskShellSettings settings;
     private ProcessorContext<byte[], Outgoing> context;
     private CommitTiming commits;
+    private KeyValueStore<Bytes, byte[]> store;
     private UnitOfWork unit;
     private Outbox outbox;
     private SeenEvents seen;
@@ -93,9 +94,10 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        KeyValueStore<Bytes, byte[]> rows = context.getStateStore(TaskStores.ROWS);
-        commits = CommitTiming.of(context, rows, parts.occupancy()::active);
-        unit = new UnitOfWork(context, settings.topics(), rows, this::readRowsAnew);
+        store = context.getStateStore(TaskStores.ROWS);
+        parts.rows().open(partition(), store);
+        commits = CommitTiming.of(context, store, parts.occupancy()::active);
+        unit = new UnitOfWork(context, settings.topics(), store, this::readRowsAnew);
         outbox = new Outbox(
                 new Sender(context, settings.topics(), unit), settings, parts.metrics(), parts.tracing(), commits);
         boolean rowsLast = settings.endedRetention().compareTo(settings.seenRetention()) >= 0;
@@ -206,6 +208,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
 
     @Override
     public void close() {
+        parts.rows().close(partition(), store);
         inbox.close();
         commits.close();
         parts.occupancy().leave(partition());

@@ -6,6 +6,7 @@ import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
 import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
@@ -45,6 +46,7 @@ public final class TaskTopology {
      * @param modelCalls makes model calls
      * @param sessions knows tasks of other partitions
      * @param inbox by which replies come from hand to hand
+     * @param rows by which others read what the machine has written
      * @param localTools tools that run here
      * @param schedules are fired when they are due
      * @param occupancy is told how busy it is
@@ -55,6 +57,7 @@ public final class TaskTopology {
             ToolRouting routing,
             ModelCalls<OutstandingCall> modelCalls,
             Inbox<Event> inbox,
+            OpenStores rows,
             LocalTools localTools,
             Schedules schedules,
             SessionLookup sessions,
@@ -74,6 +77,7 @@ public final class TaskTopology {
                     routing,
                     modelCalls,
                     new Inbox<>(),
+                    new OpenStores(),
                     LocalTools.NONE,
                     new Schedules(),
                     sessions,
@@ -104,6 +108,10 @@ public final class TaskTopology {
 
         Inbox<Event> inbox() {
             return around.inbox();
+        }
+
+        OpenStores rows() {
+            return around.rows();
         }
 
         SessionLookup sessions() {

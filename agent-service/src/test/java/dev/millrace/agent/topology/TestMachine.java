@@ -19,6 +19,7 @@ import dev.millrace.agent.rules.RuleSet;
 import dev.millrace.agent.rules.Rules;
 import dev.millrace.agent.schedule.Schedules;
 import dev.millrace.engine.Inbox;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.DeadLetters;
@@ -228,6 +229,7 @@ final class TestMachine implements AutoCloseable {
                                 new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
                                 model,
                                 inbox,
+                                new OpenStores(),
                                 new HereTools(),
                                 schedules,
                                 new Sessions(sessions, elsewhere, origins),

@@ -3,6 +3,7 @@ package dev.millrace.reflection.config;
 import dev.millrace.engine.LaneProducer;
 import dev.millrace.engine.MachineRunner;
 import dev.millrace.engine.MachineStreams;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.StoreReader;
 import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ToolPublisher;
@@ -108,15 +109,18 @@ public final class ReflectionRuntime implements AutoCloseable {
 
         @Override
         public MachineStreams machine() {
+            OpenStores rows = new OpenStores();
             Reflector reflector = new Reflector(new Reflector.Wiring(
                     parts.dispatcher(),
-                    new StoreReader<>(runner.streams(), MemoryStores.ROWS, MemoryStores.REFLECTIONS),
+                    new StoreReader<>(rows, runner.streams(), MemoryStores.REFLECTIONS),
                     producer,
                     settings.memory().topics().reflectionRequests(),
                     settings.model(),
                     Clock.systemUTC()));
             return new MachineStreams(
-                    kafka, settings.streams(), MemoryTopology.build(settings.memory(), reflector, parts.meters()));
+                    kafka,
+                    settings.streams(),
+                    MemoryTopology.build(settings.memory(), reflector, rows, parts.meters()));
         }
 
         @Override

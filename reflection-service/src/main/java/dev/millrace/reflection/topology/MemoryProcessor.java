@@ -2,6 +2,7 @@ package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.CommitTiming;
 import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.OutstandingCalls;
 import dev.millrace.engine.Rehoming;
@@ -47,9 +48,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     private final MemorySettings settings;
     private final ModelCalls<ReflectionCall> modelCalls;
+    private final OpenStores opened;
     private final MeterRegistry meters;
     private final Rush arrivals = new Rush(System::currentTimeMillis, WINDOW_MS, 1);
     private ProcessorContext<byte[], Outgoing> context;
+    private KeyValueStore<Bytes, byte[]> store;
     private UnitOfWork unit;
     private Sender sender;
     private CommitTiming commits;
@@ -59,9 +62,11 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     private MemoryForgetting forgetting;
 
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
-    MemoryProcessor(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, MeterRegistry meters) {
+    MemoryProcessor(
+            MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, OpenStores opened, MeterRegistry meters) {
         this.settings = settings;
         this.modelCalls = modelCalls;
+        this.opened = opened;
         this.meters = meters;
     }
 
@@ -69,7 +74,8 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     @Override
     public void init(ProcessorContext<byte[], Outgoing> processorContext) {
         context = processorContext;
-        KeyValueStore<Bytes, byte[]> store = context.getStateStore(MemoryStores.ROWS);
+        store = context.getStateStore(MemoryStores.ROWS);
+        opened.open(partition(), store);
         // nothing about rows is kept in memory
         unit = new UnitOfWork(context, settings.topics(), store, () -> {});
         sender = new Sender(context, settings.topics(), unit);
@@ -100,6 +106,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
 
     @Override
     public void close() {
+        opened.close(partition(), store);
         commits.close();
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.reflection.topology;
 
 import dev.millrace.engine.ModelCalls;
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.Outgoing;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
@@ -30,8 +31,10 @@ public final class MemoryTopology {
      * Builds the topology.
      *
      * @param modelCalls makes the model calls of reflections
+     * @param rows by which others read what the machine has written
      */
-    public static Topology build(MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, MeterRegistry meters) {
+    public static Topology build(
+            MemorySettings settings, ModelCalls<ReflectionCall> modelCalls, OpenStores rows, MeterRegistry meters) {
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),
@@ -45,7 +48,7 @@ public final class MemoryTopology {
                 new ProcessorSupplier<byte[], byte[], byte[], Outgoing>() {
                     @Override
                     public Processor<byte[], byte[], byte[], Outgoing> get() {
-                        return new MemoryProcessor(settings, modelCalls, meters);
+                        return new MemoryProcessor(settings, modelCalls, rows, meters);
                     }
 
                     @Override

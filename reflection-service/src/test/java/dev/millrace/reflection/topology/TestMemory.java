@@ -1,5 +1,6 @@
 package dev.millrace.reflection.topology;
 
+import dev.millrace.engine.OpenStores;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.reflection.core.Capacity;
 import dev.millrace.schemas.DeadLetters;
@@ -50,8 +51,8 @@ final class TestMemory implements AutoCloseable {
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        driver =
-                new TopologyTestDriver(MemoryTopology.build(settings, calls, new SimpleMeterRegistry()), config, START);
+        driver = new TopologyTestDriver(
+                MemoryTopology.build(settings, calls, new OpenStores(), new SimpleMeterRegistry()), config, START);
         documents = driver.createOutputTopic(TOPICS.memory(), new StringDeserializer(), new ByteArrayDeserializer());
     }
 
