@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <C> a call
  */
-public final class OutstandingCalls<C> {
+public final class OutstandingCalls<C> implements AutoCloseable {
 
     private final KeyValueStore<String, C> store;
     private final Function<C, String> key;
@@ -125,6 +125,12 @@ public final class OutstandingCalls<C> {
     public @Nullable String saidSoFar(String callKey) {
         C call = store.get(callKey);
         return call == null ? null : modelCalls.saidSoFar(call);
+    }
+
+    /** The partition is given up. */
+    @Override
+    public void close() {
+        modelCalls.leave(partition);
     }
 
     /** Nobody waits for this call any more. */

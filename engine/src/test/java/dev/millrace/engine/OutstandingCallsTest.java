@@ -32,6 +32,7 @@ class OutstandingCallsTest {
         final List<String> requested = new ArrayList<>();
         final List<String> fences = new ArrayList<>();
         final List<String> settled = new ArrayList<>();
+        final List<Integer> left = new ArrayList<>();
 
         @Override
         public void request(int partition, String call) {
@@ -46,6 +47,11 @@ class OutstandingCallsTest {
         @Override
         public void settle(String call) {
             settled.add(call);
+        }
+
+        @Override
+        public void leave(int partition) {
+            left.add(partition);
         }
     }
 
@@ -101,6 +107,17 @@ class OutstandingCallsTest {
         calls.passFence(own);
         // then
         assertThat(modelCalls.requested).containsExactly("open");
+    }
+
+    @Test
+    void shouldSayThatItsPartitionIsGivenUp() {
+        OutstandingCalls<String> calls = started();
+        calls.request("out");
+
+        calls.close();
+
+        assertThat(modelCalls.left).containsExactly(0);
+        assertThat(modelCalls.settled).isEmpty();
     }
 
     @Test

@@ -8,60 +8,67 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
-import org.apache.kafka.streams.errors.StreamsNotStartedException;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
 
 class StoreReaderTest {
 
-    private static final Duration PATIENCE = Duration.ofMillis(1);
+    private static final int HERE = 1;
+    private static final Duration FOR_EVER = Duration.ofDays(1);
     private static final StoreSection<String> SECTION = new StoreSection<>('s', Serdes.String());
 
     private final ReadOnlyKeyValueStore<Bytes, byte[]> store =
             Stores.inMemoryKeyValueStore("rows").get();
+    private final OpenStores stores = new OpenStores();
     private final AtomicInteger looks = new AtomicInteger();
 
     @Test
-    void shouldGiveUpOnAStoreThatIsElsewhere() throws InterruptedException {
-        StoreReader<String> reader = new StoreReader<>(this::readableAtTheFourthLook, () -> false, SECTION, PATIENCE);
+    void shouldGiveUpAtOnceOnAPartitionThatIsElsewhere() throws InterruptedException {
+        stores.open(HERE, store);
+        stores.close(HERE, store);
 
-        assertThat(reader.readRows(1, rows -> Optional.of("read"))).isEmpty();
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readRows(HERE, rows -> Optional.of("read")))
+                .isEmpty();
     }
 
     @Test
-    void shouldGiveUpOnAMachineThatDoesNotStart() throws InterruptedException {
-        StoreReader<String> reader = new StoreReader<>(
-                this::readableAtTheFourthLook,
-                () -> {
-                    throw new StreamsNotStartedException("the machine has not started");
-                },
-                SECTION,
-                PATIENCE);
+    void shouldGiveUpAtOnceOnAStoreThatIsClosedMeanwhile() throws InterruptedException {
+        stores.open(HERE, store);
 
-        assertThat(reader.readRows(1, rows -> Optional.of("read"))).isEmpty();
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).<String>readRows(HERE, rows -> {
+                    throw new InvalidStateStoreException("closed");
+                }))
+                .isEmpty();
     }
 
     @Test
-    void shouldWaitForAStoreForAsLongAsPartitionsAreRestored() throws InterruptedException {
-        StoreReader<String> reader =
-                new StoreReader<>(this::readableAtTheFourthLook, () -> looks.get() < 4, SECTION, PATIENCE);
+    void shouldWaitForRows() throws InterruptedException {
+        stores.open(HERE, store);
 
-        assertThat(reader.readRows(1, rows -> Optional.of("read"))).contains("read");
-    }
-
-    @Test
-    void shouldWaitForRowsForAsLongAsPartitionsAreRestored() throws InterruptedException {
-        StoreReader<String> reader = new StoreReader<>(partition -> store, () -> looks.get() < 4, SECTION, PATIENCE);
-
-        assertThat(reader.readRows(1, rows -> looks.incrementAndGet() < 4 ? Optional.empty() : Optional.of("there")))
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER)
+                        .readRows(HERE, rows -> looks.incrementAndGet() < 4 ? Optional.empty() : Optional.of("there")))
                 .contains("there");
     }
 
-    private ReadOnlyKeyValueStore<Bytes, byte[]> readableAtTheFourthLook(int partition) {
-        if (looks.incrementAndGet() < 4) {
-            throw new InvalidStateStoreException("the stream thread is PARTITIONS_ASSIGNED, not RUNNING");
-        }
-        return store;
+    @Test
+    void shouldNotWaitForEver() throws InterruptedException {
+        stores.open(HERE, store);
+
+        assertThat(new StoreReader<>(stores, SECTION, Duration.ofMillis(1))
+                        .<String>readRows(HERE, rows -> Optional.empty()))
+                .isEmpty();
+    }
+
+    @Test
+    void shouldReadTheStoreThatWasOpenedLast() throws InterruptedException {
+        ReadOnlyKeyValueStore<Bytes, byte[]> before =
+                Stores.inMemoryKeyValueStore("rows").get();
+        stores.open(HERE, before);
+        stores.open(HERE, store);
+        stores.close(HERE, before);
+
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readRows(HERE, Optional::of))
+                .contains(store);
     }
 }

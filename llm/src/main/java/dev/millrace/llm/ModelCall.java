@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param model what the request will name, as far as that is known before it is built; null = the default model.
  *     Decides whose rate limit the call waits for; if it turns out to be another one, it waits for that
  * @param review looks at the reply before it counts
+ * @param group what it may be dropped with while it waits, see {@link ModelDispatcher#dropWaiting}
  */
 public record ModelCall(
         String callId,
@@ -31,10 +32,13 @@ public record ModelCall(
         Consumer<ModelOutcome> completion,
         @Nullable StreamListener listener,
         @Nullable String model,
-        ReplyReview review) {
+        ReplyReview review,
+        String group) {
 
     /** The tenant of calls that name none. */
     public static final String NOBODY = "";
+
+    private static final String NO_GROUP = "";
 
     /** A call to the default model, as far as is known, whose reply is taken as it is. */
     public ModelCall(
@@ -44,7 +48,17 @@ public record ModelCall(
             Callable<ModelRequest> request,
             Consumer<ModelOutcome> completion,
             @Nullable StreamListener listener) {
-        this(callId, effectivePriority, NOBODY, arrival, request, completion, listener, null, ReplyReview.NONE);
+        this(
+                callId,
+                effectivePriority,
+                NOBODY,
+                arrival,
+                request,
+                completion,
+                listener,
+                null,
+                ReplyReview.NONE,
+                NO_GROUP);
     }
 
     /** A call whose reply is awaited as a whole. */
@@ -60,17 +74,24 @@ public record ModelCall(
     /** The same call, of which is known that it will ask this model; null = the default one. */
     public ModelCall asking(@Nullable String expected) {
         return new ModelCall(
-                callId, effectivePriority, tenant, arrival, request, completion, listener, expected, review);
+                callId, effectivePriority, tenant, arrival, request, completion, listener, expected, review, group);
     }
 
     /** The same call with this review of its reply. */
     public ModelCall reviewedBy(ReplyReview other) {
-        return new ModelCall(callId, effectivePriority, tenant, arrival, request, completion, listener, model, other);
+        return new ModelCall(
+                callId, effectivePriority, tenant, arrival, request, completion, listener, model, other, group);
     }
 
     /** The same call on behalf of somebody. */
     public ModelCall of(String somebody) {
         return new ModelCall(
-                callId, effectivePriority, somebody, arrival, request, completion, listener, model, review);
+                callId, effectivePriority, somebody, arrival, request, completion, listener, model, review, group);
+    }
+
+    /** The same call in a group. */
+    public ModelCall within(String others) {
+        return new ModelCall(
+                callId, effectivePriority, tenant, arrival, request, completion, listener, model, review, others);
     }
 }

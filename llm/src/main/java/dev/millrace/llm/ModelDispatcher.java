@@ -3,6 +3,7 @@ package dev.millrace.llm;
 import dev.millrace.llm.QueuedCall.Phase;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
@@ -121,6 +122,22 @@ public final class ModelDispatcher implements AutoCloseable {
     /** As {@link #cancel(String, Consumer)}, for whoever does not care what an aborted call had come to. */
     public boolean cancel(String callId) {
         return cancel(callId, outcome -> {});
+    }
+
+    /**
+     * Takes all calls of a group out of the queue, those too that wait for their provider after an attempt; what runs
+     * goes on. No completion is called for them, and nobody is told what they had come to.
+     *
+     * @return their ids, which may be submitted again at once
+     */
+    public List<String> dropWaiting(String group) {
+        return locked(() -> {
+            List<QueuedCall> dropped = waiting.all().stream()
+                    .filter(entry -> entry.call.group().equals(group))
+                    .toList();
+            dropped.forEach(this::forget);
+            return dropped.stream().map(entry -> entry.call.callId()).toList();
+        });
     }
 
     /** How many calls may run at once. */

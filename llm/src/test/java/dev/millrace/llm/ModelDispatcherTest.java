@@ -130,6 +130,32 @@ class ModelDispatcherTest {
     }
 
     @Test
+    @DisplayName("calls of a group that wait are dropped together; what runs goes on, and each may be asked again")
+    void shouldDropWhatWaitsOfAGroup() throws Exception {
+        // given
+        dispatcher.submit(call("runs", 200, 0).within("given up"));
+        next(model.started);
+        dispatcher.submit(call("waits", 200, 1).within("given up"));
+        dispatcher.submit(call("waits too", 200, 2).within("given up"));
+        dispatcher.submit(call("another's", 200, 3).within("kept"));
+
+        // when
+        List<String> dropped = dispatcher.dropWaiting("given up");
+        boolean again = dispatcher.submit(call("waits", 200, 4).within("given up"));
+
+        // then
+        assertThat(dropped).containsExactlyInAnyOrder("waits", "waits too");
+        assertThat(again).isTrue();
+        assertThat(dispatcher.submit(call("runs", 200, 5))).isFalse();
+        model.gate.release(3);
+        assertThat(take(model.started, 2)).containsExactly("another's", "waits");
+        assertThat(List.of(
+                        next(ended).callId(), next(ended).callId(), next(ended).callId()))
+                .containsExactly("runs", "another's", "waits");
+        assertThat(dispatcher.queued()).isZero();
+    }
+
+    @Test
     @DisplayName("of equal priority tenants take turns for permits, however many calls one of them has in line")
     void shouldLetTenantsTakeTurns() throws Exception {
         // given

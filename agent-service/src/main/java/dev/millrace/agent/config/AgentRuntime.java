@@ -259,7 +259,7 @@ public final class AgentRuntime implements AutoCloseable {
                     routing,
                     definitions.memory(),
                     parts.passages(),
-                    new StreamsTranscripts(rows, runner.streams()),
+                    new StreamsTranscripts(rows),
                     lanes,
                     inbox,
                     live,

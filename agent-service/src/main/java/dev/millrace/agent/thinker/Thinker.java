@@ -19,6 +19,7 @@ import dev.millrace.llm.ModelOutcome;
 import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.HeaderNames;
+import dev.millrace.schemas.KnownEventType;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -113,6 +114,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                         outcome -> answer(partition, call, outcome, summedUp.get(), stream),
                         stream)
                 .of(call.namespace())
+                .within(group(partition))
                 .asking(model)
                 .reviewedBy((request, reply) -> turns.correction(call, request, reply));
         return stream == null
@@ -133,6 +135,15 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
     }
 
     @Override
+    public void leave(int partition) {
+        dispatcher.dropWaiting(group(partition)).forEach(live::cancel);
+    }
+
+    private static String group(int partition) {
+        return "tasks-" + partition;
+    }
+
+    @Override
     public void fence(int partition, String value) {
         lanes.mark(cognitiveLane, partition, HeaderNames.FENCE, value);
     }
@@ -143,6 +154,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         Optional<List<TranscriptEntry>> transcript = transcripts.read(partition, call);
         if (transcript.isEmpty()) {
             dispatcher.cancel(call.key());
+            live.cancel(call.key());
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
                     .addKeyValue("partition", partition)
@@ -192,7 +204,15 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
         underWay.put(call.taskKey(), onLane);
         try {
             boolean handed = inbox.offer(partition, reply);
-            put(call, handed ? letter.with(HeaderNames.HANDED, call.key()) : letter);
+            if (handed || reply.type() != KnownEventType.MODEL_CALL_FAILED) {
+                put(call, handed ? letter.with(HeaderNames.HANDED, call.key()) : letter);
+            } else {
+                // whoever has the partition makes the call again, and must not hear that it has failed
+                LOGGER.atInfo()
+                        .addKeyValue("callId", call.callId())
+                        .addKeyValue("partition", partition)
+                        .log("A model call failed whose task has moved to another instance");
+            }
         } finally {
             onLane.complete(null);
             underWay.remove(call.taskKey(), onLane);

@@ -10,9 +10,7 @@ import dev.millrace.schemas.Event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
@@ -31,9 +29,9 @@ public final class StreamsTranscripts implements Transcripts {
         return "[" + speaker + "]: " + text;
     }
 
-    /** Those of this machine, which has these stores. */
-    public StreamsTranscripts(OpenStores stores, Supplier<KafkaStreams> streams) {
-        this.rows = new StoreReader<>(stores, streams, TaskStores.TRANSCRIPTS);
+    /** Those of the machine that has these stores. */
+    public StreamsTranscripts(OpenStores stores) {
+        this.rows = new StoreReader<>(stores, TaskStores.TRANSCRIPTS);
     }
 
     @Override

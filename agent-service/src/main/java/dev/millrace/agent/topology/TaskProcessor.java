@@ -209,6 +209,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     @Override
     public void close() {
         parts.rows().close(partition(), store);
+        calls.close();
         inbox.close();
         commits.close();
         parts.occupancy().leave(partition());

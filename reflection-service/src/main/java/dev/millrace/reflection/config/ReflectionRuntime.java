@@ -112,7 +112,7 @@ public final class ReflectionRuntime implements AutoCloseable {
             OpenStores rows = new OpenStores();
             Reflector reflector = new Reflector(new Reflector.Wiring(
                     parts.dispatcher(),
-                    new StoreReader<>(rows, runner.streams(), MemoryStores.REFLECTIONS),
+                    new StoreReader<>(rows, MemoryStores.REFLECTIONS),
                     producer,
                     settings.memory().topics().reflectionRequests(),
                     settings.model(),

@@ -102,7 +102,17 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
                                 call.requestedAtMs(),
                                 () -> build(partition, call),
                                 outcome -> answer(call, outcome))
-                        .of(call.request().namespace()));
+                        .of(call.request().namespace())
+                        .within(group(partition)));
+    }
+
+    @Override
+    public void leave(int partition) {
+        List<String> unused = wiring.dispatcher().dropWaiting(group(partition));
+    }
+
+    private static String group(int partition) {
+        return "reflections-" + partition;
     }
 
     @Override

@@ -107,6 +107,7 @@ final class MemoryProcessor implements Processor<byte[], byte[], byte[], Outgoin
     @Override
     public void close() {
         opened.close(partition(), store);
+        calls.close();
         commits.close();
     }
 
