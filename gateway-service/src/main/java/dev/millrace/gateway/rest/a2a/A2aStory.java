@@ -35,7 +35,7 @@ final class A2aStory implements TurnFold.Teller {
         this.sink = sink;
         this.taskId = TurnFeed.taskOf(begin);
         this.status = A2aTask.status(A2aTask.State.TASK_STATE_SUBMITTED, begin.timestamp());
-        this.fold = new TurnFold(begin.id(), this);
+        this.fold = new TurnFold(begin, this);
     }
 
     TurnFold fold() {

@@ -41,7 +41,7 @@ class AguiRuns {
         try {
             turns.follow(begin, story.fold(), new TurnPatience(client, outlet, FOREVER));
         } catch (ClientGoneException | InterruptedException e) {
-            streams.cancel(begin, story.taskId(), "its client is gone");
+            streams.cancel(begin, story.fold(), story.taskId(), "its client is gone");
             throw e;
         }
     }

@@ -40,7 +40,7 @@ final class AguiStory implements TurnFold.Teller {
         this.sink = sink;
         this.taskId = begin.taskId() == null ? begin.id() : begin.taskId();
         this.messages = new ArrayList<>(request.messages());
-        this.fold = new TurnFold(begin.id(), this);
+        this.fold = new TurnFold(begin, this);
     }
 
     TurnFold fold() {
@@ -133,6 +133,10 @@ final class AguiStory implements TurnFold.Teller {
             sink.send(new AguiEvent.RunError(failed.error(), failed.code()));
             return;
         }
+        if (over.end() instanceof TurnEnd.NotTaken) {
+            sink.send(new AguiEvent.RunError(TurnEnd.NotTaken.words(taskId), TurnEnd.NotTaken.CODE));
+            return;
+        }
         sink.send(new AguiEvent.RunFinished(
                 request.threadId(),
                 request.runId(),
@@ -145,6 +149,7 @@ final class AguiStory implements TurnFold.Teller {
         return switch (end) {
             case TurnEnd.Answered ignored -> new AguiEvent.Outcome.Success();
             case TurnEnd.Cancelled ignored -> new AguiEvent.Outcome.Cancelled();
+            case TurnEnd.NotTaken ignored -> throw new IllegalStateException("an error is no outcome");
             case TurnEnd.Failed ignored -> throw new IllegalStateException("an error is no outcome");
             case TurnEnd.Asked asked ->
                 new AguiEvent.Outcome.Interrupted(List.of(new AguiEvent.Interrupt(

@@ -59,7 +59,7 @@ class McpRuns {
                     new TurnPatience(client, outlet, config.mcp().timeout()));
             outlet.named(MESSAGE, Json.writeText(new McpMessage.Answer(id, story.result())));
         } catch (TurnPatience.OverException e) {
-            streams.cancel(call.begin(), story.taskId(), "its client was told that it took too long");
+            streams.cancel(call.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             outlet.named(
                     MESSAGE,
                     Json.writeText(new RpcFault(
@@ -67,11 +67,12 @@ class McpRuns {
                                     RpcFault.INTERNAL_ERROR,
                                     "Task " + story.taskId() + " took longer than "
                                             + config.mcp().timeout().toSeconds()
-                                            + " s (millrace.gateway.mcp.timeout) and is cancelled.",
+                                            + " s (millrace.gateway.mcp.timeout)"
+                                            + (story.fold().ownsTask() ? " and is cancelled." : "."),
                                     null)
                             .refusal(id)));
         } catch (ClientGoneException | InterruptedException e) {
-            streams.cancel(call.begin(), story.taskId(), "its client is gone");
+            streams.cancel(call.begin(), story.fold(), story.taskId(), "its client is gone");
             throw e;
         }
     }

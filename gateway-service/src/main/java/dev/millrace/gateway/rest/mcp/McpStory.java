@@ -39,7 +39,7 @@ final class McpStory implements TurnFold.Teller {
         this.mayDecide = call.mayDecide();
         this.sink = sink;
         this.taskId = begin.taskId() == null ? begin.id() : begin.taskId();
-        this.fold = new TurnFold(begin.id(), this);
+        this.fold = new TurnFold(begin, this);
     }
 
     TurnFold fold() {

@@ -61,11 +61,15 @@ class ResponseRuns {
                     .header(TASK_ID, TurnFeed.taskOf(asked.begin()))
                     .build();
         } catch (ClientGoneException e) {
-            intake.accept(List.of(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone")));
+            if (story.fold().ownsTask()) {
+                intake.accept(List.of(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone")));
+            }
             return Response.noContent().build(); // nobody reads it
         } catch (TurnPatience.OverException e) {
-            intake.accept(List.of(
-                    TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long")));
+            if (story.fold().ownsTask()) {
+                intake.accept(List.of(
+                        TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long")));
+            }
             throw ChatException.tooLate("The response " + asked.id() + " was not there after "
                     + config.openai().timeout().toSeconds() + " s.");
         } catch (ListenerDroppedException e) {
@@ -102,7 +106,8 @@ class ResponseRuns {
             turns.follow(asked.begin(), story.fold(), new TurnPatience(client, outlet, timeout));
         } catch (TurnPatience.OverException e) {
             if (ours) {
-                streams.cancel(asked.begin(), story.taskId(), "its client was told that it took too long");
+                streams.cancel(
+                        asked.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             }
             sequel.send(new ResponseEvent.Broken(
                     "error",
@@ -112,7 +117,7 @@ class ResponseRuns {
                     null));
         } catch (ClientGoneException | InterruptedException e) {
             if (ours) {
-                streams.cancel(asked.begin(), story.taskId(), "its client is gone");
+                streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client is gone");
             }
             throw e;
         }

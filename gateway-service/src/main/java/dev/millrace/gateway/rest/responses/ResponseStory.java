@@ -87,7 +87,7 @@ final class ResponseStory implements TurnFold.Teller {
         this.taskId = asked.begin().taskId() == null
                 ? asked.begin().id()
                 : asked.begin().taskId();
-        this.fold = new TurnFold(asked.begin().id(), this);
+        this.fold = new TurnFold(asked.begin(), this);
     }
 
     /** What makes the turn of the events of its task. */
@@ -252,6 +252,11 @@ final class ResponseStory implements TurnFold.Teller {
             case TurnEnd.Failed failed -> {
                 status = Status.FAILED;
                 error = new ResponseView.Fault(failed.code(), failed.error());
+                type = "response.failed";
+            }
+            case TurnEnd.NotTaken ignored -> {
+                status = Status.FAILED;
+                error = new ResponseView.Fault(TurnEnd.NotTaken.CODE, TurnEnd.NotTaken.words(taskId));
                 type = "response.failed";
             }
             case TurnEnd.Cancelled cancelled -> {

@@ -17,6 +17,17 @@ public sealed interface TurnEnd {
     /** Somebody has cancelled the task. */
     record Cancelled(@Nullable String reason) implements TurnEnd {}
 
+    /** The task does not take what the turn was to begin with: somebody else's answer or decision was first. */
+    record NotTaken() implements TurnEnd {
+        public static final String CODE = "not_taken";
+
+        /** What its sender is told. */
+        public static String words(String taskId) {
+            return "Somebody else was first: task " + taskId
+                    + " goes on with another answer or decision, and does not take this one.";
+        }
+    }
+
     /** The agent asks its user this. */
     record Asked(String question) implements TurnEnd {}
 

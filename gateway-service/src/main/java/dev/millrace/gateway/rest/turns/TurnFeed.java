@@ -1,6 +1,7 @@
 package dev.millrace.gateway.rest.turns;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.millrace.api.Task;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.EventStreams;
 import dev.millrace.gateway.kafka.FactListener;
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 /** Finds turns by the events that they begin with, and follows them, at any instance. For any thread. */
 @Singleton
 public class TurnFeed {
+    /** After so long without a sign of an event that was accepted, the task is asked whether it still waits for one. */
+    private static final Duration UNTAKEN = Duration.ofSeconds(60);
     /** How long a step waits, so that a client that is gone is noticed soon. */
     private static final Duration TICK = Duration.ofMillis(250);
 
@@ -111,7 +114,9 @@ public class TurnFeed {
     }
 
     /**
-     * Follows the turn that begins with this event, which was accepted somewhere, with live text, until it is over.
+     * Follows the turn that begins with this event, which was accepted somewhere, with live text, until it is over. An
+     * answer or a decision that the task does not take, since somebody else's was first, ends as {@link
+     * TurnEnd.NotTaken}.
      *
      * @param waiting is asked again and again whether to go on
      */
@@ -125,6 +130,8 @@ public class TurnFeed {
         if (fold.over()) {
             return;
         }
+        fold.caughtUp();
+        long lookedAt = System.nanoTime();
         JournalCursor next = past.next();
         Places from = past.withLiveText(Places.ofFacts(Map.of(next.partition(), next.offset())), waiting);
         try (FactListener listener =
@@ -134,10 +141,26 @@ public class TurnFeed {
                 FactListener.Heard heard = listener.next(TICK);
                 if (heard == null) {
                     waiting.heartbeat();
+                    if (fold.mayBeLate() && System.nanoTime() - lookedAt > UNTAKEN.toNanos()) {
+                        lookedAt = System.nanoTime();
+                        if (isAtRest(begin.namespace(), taskId)) {
+                            fold.isLate();
+                        }
+                    }
                 } else {
                     fold.take(heard.event(), heard.live());
                 }
             }
+        }
+    }
+
+    /** Whether the task works on nothing, as far as agent-service says. */
+    private boolean isAtRest(String namespace, String taskId) throws InterruptedException {
+        try {
+            return tasks.task(namespace, taskId, null).orElse(null) instanceof Found.Known known
+                    && TurnStates.isAtRest(known.answer().as(Task.class));
+        } catch (QueryUnavailableException e) {
+            return false;
         }
     }
 

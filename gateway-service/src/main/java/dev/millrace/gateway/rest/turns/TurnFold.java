@@ -26,11 +26,12 @@ public final class TurnFold {
      */
     private static final int MAX_EARLY = 1_000;
 
-    private final String beginId;
+    private final Event begin;
     private final Teller teller;
 
     private long steps;
     private boolean begun;
+    private boolean current;
     private boolean over;
     private @Nullable OpenCall open;
     private @Nullable String lastSaid;
@@ -74,10 +75,10 @@ public final class TurnFold {
     /**
      * Has taken nothing yet.
      *
-     * @param beginId the id of the event that the turn begins with
+     * @param begin the event that the turn begins with, as the journal has it or as it was accepted
      */
-    public TurnFold(String beginId, Teller teller) {
-        this.beginId = beginId;
+    public TurnFold(Event begin, Teller teller) {
+        this.begin = begin;
         this.teller = teller;
     }
 
@@ -94,6 +95,50 @@ public final class TurnFold {
     /** Whether the journal has told of the beginning. */
     public boolean begun() {
         return begun;
+    }
+
+    /** Whether the task may be cancelled when nobody wants the turn any more, and not somebody else's turn with it. */
+    public boolean ownsTask() {
+        return begun || !goesOn();
+    }
+
+    /** Whether it may turn out that the task does not take what the turn was to begin with. */
+    boolean mayBeLate() {
+        return !begun && !over && goesOn();
+    }
+
+    /** All has been taken that had happened when the event was accepted: what comes now came after it. */
+    void caughtUp() {
+        current = true;
+    }
+
+    /** The task does not take what the turn was to begin with. */
+    void isLate() throws InterruptedException, ClientGoneException {
+        end(new TurnEnd.NotTaken());
+    }
+
+    /** Whether the turn goes on a task that there is, and that takes one answer or decision. */
+    private boolean goesOn() {
+        return begin.payload() instanceof Payload.TaskResumed || begin.payload() instanceof Payload.ApprovalDecided;
+    }
+
+    /** Whether after this event the task cannot take what the turn was to begin with. */
+    private boolean isTooLateAfter(Event event) {
+        return switch (begin.payload()) {
+            case Payload.ApprovalDecided ours ->
+                switch (event.payload()) {
+                    case Payload.ApprovalDecided theirs -> theirs.callId().equals(ours.callId());
+                    case Payload.ToolCallFailed failed -> failed.callId().equals(ours.callId());
+                    default -> ends(event) && asked.containsKey(ours.callId());
+                };
+            case Payload.TaskResumed ignored -> current && (ends(event) || asks(event));
+            default -> false;
+        };
+    }
+
+    private static boolean asks(Event event) {
+        return event.payload() instanceof Payload.NeedMoreInfo
+                || (event.payload() instanceof Payload.TaskSuspended suspended && suspended.question() != null);
     }
 
     /** The next event of the task, a fact or live text. */
@@ -132,13 +177,15 @@ public final class TurnFold {
 
     private void takeFact(Event event) throws InterruptedException, ClientGoneException {
         note(event.payload());
-        if (!begun && event.id().equals(beginId)) {
+        if (!begun && event.id().equals(begin.id())) {
             begun = true;
             teller.tell(new TurnPart.Began(steps++, event, event.taskId() == null ? event.id() : event.taskId()));
         }
         if (begun) {
             count(event.payload());
             tell(event.payload());
+        } else if (isTooLateAfter(event)) {
+            isLate();
         }
     }
 

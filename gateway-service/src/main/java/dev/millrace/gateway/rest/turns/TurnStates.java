@@ -49,6 +49,11 @@ public class TurnStates {
                 });
     }
 
+    /** Whether the task has ended, or waits for somebody. */
+    static boolean isAtRest(Task task) {
+        return told(task).isPresent() || waitsFor(task, "approval");
+    }
+
     /** Whether the task is suspended until this kind of thing comes. */
     public static boolean waitsFor(Task task, String kind) {
         Task.WaitingFor waits = task.waitingFor();

@@ -41,8 +41,14 @@ public class TurnStreams {
                 .header("X-Accel-Buffering", "no");
     }
 
-    /** Cancels the task of the turn that began with this event; that it could not be is for the log. */
-    public void cancel(Event begin, String taskId, String reason) {
+    /**
+     * Cancels the task of the turn that began with this event, if it is this turn's; that it could not be is for the
+     * log.
+     */
+    public void cancel(Event begin, TurnFold turn, String taskId, String reason) {
+        if (!turn.ownsTask()) {
+            return;
+        }
         try {
             intake.accept(List.of(TurnInputs.cancel(begin, taskId, reason)));
         } catch (BrokerUnavailableException | EventTooLargeException e) {

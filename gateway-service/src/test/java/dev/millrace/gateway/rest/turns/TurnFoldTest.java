@@ -11,6 +11,7 @@ import dev.millrace.schemas.StreamType;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -111,6 +112,68 @@ class TurnFoldTest {
         assertThat(third.getLast()).isInstanceOf(TurnPart.ToolBegan.class);
     }
 
+    @Test
+    @DisplayName("a decision that comes after somebody else's is not taken, and the task is theirs")
+    void shouldEndWhereSomebodyElseHasDecided() throws Exception {
+        // given
+        TurnFold late = new TurnFold(decided("late", "a1"), told::add);
+        for (Event event : List.of(message("m1"), requested("c1"), done("c1", null, true), approval("a1"))) {
+            late.take(event, false);
+        }
+        assertThat(late.over()).isFalse();
+
+        // when
+        late.take(decided("first", "a1"), false);
+
+        // then
+        assertThat(told)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken()));
+        assertThat(late.ownsTask()).isFalse();
+    }
+
+    @Test
+    @DisplayName("an answer is not taken if the task asks again or ends without it; what was before it says nothing")
+    void shouldEndWhereSomebodyElseHasAnswered() throws Exception {
+        // given
+        TurnFold late = new TurnFold(resumed("late"), told::add);
+        for (Event event : List.of(message("m1"), suspended("s1"), resumed("before"), suspended("s2"))) {
+            late.take(event, false);
+        }
+        assertThat(late.over()).isFalse();
+        late.caughtUp();
+
+        // when
+        late.take(resumed("first"), false);
+        late.take(requested("c1"), false);
+        assertThat(late.over()).isFalse();
+        late.take(completed("Done."), false);
+
+        // then
+        assertThat(told)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken()));
+    }
+
+    @Test
+    @DisplayName("the answer that is taken begins its turn, however late the journal tells of it")
+    void shouldBeginWithTheAnswerThatIsTaken() throws Exception {
+        TurnFold first = new TurnFold(resumed("first"), told::add);
+        first.take(message("m1"), false);
+        first.take(suspended("s1"), false);
+        first.caughtUp();
+
+        first.take(resumed("first"), false);
+        first.take(completed("Done."), false);
+
+        assertThat(first.ownsTask()).isTrue();
+        assertThat(told.getLast())
+                .isInstanceOfSatisfying(
+                        TurnPart.Over.class, over -> assertThat(over.end()).isInstanceOf(TurnEnd.Answered.class));
+    }
+
     private static List<String> asked(List<TurnPart> parts) {
         return parts.getLast() instanceof TurnPart.Over(long step, TurnEnd.NeedsApproval needs, Payload.Usage used)
                 ? needs.calls().stream().map(Payload.ApprovalRequested::callId).toList()
@@ -119,7 +182,11 @@ class TurnFoldTest {
 
     private List<TurnPart> fold(String begin, List<Event> first, List<Event> then, int from) throws Exception {
         told.clear();
-        TurnFold fold = new TurnFold(begin, told::add);
+        Event beginning = Stream.concat(first.stream(), then.stream())
+                .filter(event -> event.id().equals(begin))
+                .findFirst()
+                .orElseThrow();
+        TurnFold fold = new TurnFold(beginning, told::add);
         for (Event event : first) {
             fold.take(event, event.type() instanceof StreamType);
         }
@@ -207,6 +274,14 @@ class TurnFoldTest {
     private static Event decided(String id, String callId) {
         return event(
                 id, KnownEventType.APPROVAL_DECIDED, new Payload.ApprovalDecided(callId, "approve", null, null, null));
+    }
+
+    private static Event resumed(String id) {
+        return event(id, KnownEventType.TASK_RESUMED, new Payload.TaskResumed("answer", null));
+    }
+
+    private static Event suspended(String id) {
+        return event(id, KnownEventType.TASK_SUSPENDED, new Payload.TaskSuspended("question", "Which one?"));
     }
 
     private static Event completed(String response) {
