@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a machine does about exceptions that reach Kafka Streams: the last net under {@link UnitOfWork}. A record that
- * cannot be deserialized goes to the dead letters. One whose request the topic of a toolset does not take (that topic
- * is somebody else's, and may be narrower than ours, or closed), or whose turn broke, is put into the
- * {@link Quarantine}; the transaction fails, and is done again without it. Everything else is the fault of no record,
+ * cannot be deserialized goes to the dead letters. One whose turn broke, and a request that the topic of a toolset does
+ * not take (that topic is somebody else's, and may be narrower than ours, or closed), are put into the
+ * {@link Quarantine}; the transaction fails, and is done again without them. Everything else is the fault of no record,
  * and fails. Streams makes it by its name, once for each of the three tasks.
  */
 public final class MachineExceptionHandler
@@ -52,9 +52,9 @@ public final class MachineExceptionHandler
     public ProductionExceptionHandler.Response handleError(
             ErrorHandlerContext context, ProducerRecord<byte[], byte[]> record, Exception exception) {
         if (exception instanceof RecordTooLargeException || exception instanceof RecordBatchTooLargeException) {
-            quarantine.addCauseOf(record.value(), ErrorCode.RECORD_TOO_LARGE.code(), exception);
+            quarantine.refuse(record.value(), ErrorCode.RECORD_TOO_LARGE, exception);
         } else if (exception instanceof TopicAuthorizationException) {
-            quarantine.addCauseOf(record.value(), ErrorCode.NOT_PRODUCED.code(), exception);
+            quarantine.refuse(record.value(), ErrorCode.NOT_PRODUCED, exception);
         }
         return ProductionExceptionHandler.Response.fail();
     }
@@ -92,7 +92,6 @@ public final class MachineExceptionHandler
     }
 
     private void putAside(ErrorHandlerContext context, Exception exception) {
-        quarantine.add(
-                context.topic(), context.partition(), context.offset(), ErrorCode.INTERNAL_ERROR.code(), exception);
+        quarantine.add(context.topic(), context.partition(), context.offset(), exception);
     }
 }

@@ -44,8 +44,8 @@ public interface ModelCalls<C> {
     void settle(C call);
 
     /**
-     * The machine has given a partition up, to another instance or to take it anew: whoever has it next asks for what is
-     * still wanted. Drop the partition's calls that wait; those that run have cost something, and go on.
+     * The machine has given a partition up, to another instance or to take it anew: whoever has it next asks for what
+     * is still wanted. Drop the partition's calls that wait; those that run have cost something, and go on.
      */
     default void leave(int partition) {}
 }

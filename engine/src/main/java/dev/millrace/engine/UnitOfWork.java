@@ -124,6 +124,8 @@ public final class UnitOfWork {
             throw e;
         } catch (RecordTooLargeForTopicException e) {
             return Optional.of(undo(e, ErrorCode.RECORD_TOO_LARGE, String.valueOf(e.getMessage())));
+        } catch (RefusedByTopicException e) {
+            return Optional.of(undo(e, e.code(), String.valueOf(e.getMessage())));
         } catch (RuntimeException | StackOverflowError e) {
             return Optional.of(undo(e, ErrorCode.INTERNAL_ERROR, String.valueOf(e)));
         } finally {
@@ -143,6 +145,7 @@ public final class UnitOfWork {
      * Sends a record if the unit is kept.
      *
      * @throws RecordTooLargeForTopicException if its topic does not take it
+     * @throws RefusedByTopicException if its topic has refused it before
      */
     void send(Record<byte[], Outgoing> record) {
         requireOpen();
@@ -156,7 +159,7 @@ public final class UnitOfWork {
         byte[] value = record.value().value();
         if (known == null && value != null) {
             // the topic of a toolset is as its owner has made it
-            context.recordMetadata().ifPresent(origin -> quarantine.sent(value, origin));
+            quarantine.sending(topic, record.key(), value);
         }
         outgoing.add(record);
     }

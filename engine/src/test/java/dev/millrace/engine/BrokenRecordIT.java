@@ -17,6 +17,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -26,6 +28,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -42,6 +45,7 @@ class BrokenRecordIT {
     private static final String NARROW = "narrow";
 
     private static final String STORE = "rows";
+    private static final Bytes LATER = Bytes.wrap(bytes("later"));
 
     @TempDir
     Path state;
@@ -78,6 +82,41 @@ class BrokenRecordIT {
                     .extracting(record -> text(record.value()) + ": " + header(record, DeadLetters.REASON))
                     .containsExactly("refuse: record_too_large", "throw: internal_error");
             assertThat(runner.fatal()).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("a request that a broker refuses is not blamed on the record that comes next, nor sent for ever")
+    void shouldBlameTheRequestThatATimerSends(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        broker.admin()
+                .createTopics(List.of(new NewTopic(topics.requests(NARROW), 1, (short) 1)
+                        .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "500"))))
+                .all()
+                .get();
+        String lane = topics.lane(Segment.EXTERNAL);
+        try (MachineRunner runner = runner(broker, topics);
+                TopicReader out = broker.read(topics.journal())) {
+            runner.start();
+
+            // when: a timer sends it, while records are taken
+            broker.produceRaw(lane, "key", Map.of(), bytes("later"));
+            for (int i = 0; i < 20; i++) {
+                broker.produceRaw(lane, "key", Map.of(), bytes("copy " + i));
+            }
+
+            // then
+            assertThat(out.untilCount(21, LIMIT))
+                    .extracting(record -> text(record.value()))
+                    .containsExactlyInAnyOrderElementsOf(Stream.concat(
+                                    Stream.of("given up: record_too_large"),
+                                    IntStream.range(0, 20).mapToObj(i -> "copy " + i))
+                            .toList());
+            assertThat(runner.fatal()).isEmpty();
+        }
+        try (TopicReader dead = broker.read(topics.deadLetters())) {
+            assertThatThrownBy(() -> dead.untilCount(1, Duration.ofSeconds(1))).isInstanceOf(AssertionError.class);
         }
     }
 
@@ -152,6 +191,20 @@ class BrokenRecordIT {
             context = processorContext;
             unit = new UnitOfWork(context, topics, context.getStateStore(STORE), () -> {});
             sender = new Sender(context, topics, unit);
+            context.schedule(Duration.ofMillis(20), PunctuationType.WALL_CLOCK_TIME, nowMs -> sendLater());
+        }
+
+        private void sendLater() {
+            if (unit.rows().get(LATER) != null) {
+                unit.attempt(() -> later(topics.requests(NARROW), new byte[1_000]))
+                        .ifPresent(why ->
+                                unit.attempt(() -> later(topics.journal(), bytes("given up: " + why.reason()))));
+            }
+        }
+
+        private void later(String topic, byte[] value) {
+            send(topic, value);
+            unit.rows().delete(LATER);
         }
 
         @Override
@@ -161,6 +214,7 @@ class BrokenRecordIT {
                 sender.requireBearable(record.value());
                 switch (what) {
                     case "refuse" -> send(topics.requests(NARROW), new byte[1_000]);
+                    case "later" -> unit.rows().put(LATER, record.value());
                     case "throw" ->
                         unit.whenKept(() -> {
                             throw new IllegalStateException("outside of the unit");

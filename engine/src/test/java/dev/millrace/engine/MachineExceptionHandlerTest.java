@@ -1,6 +1,8 @@
 package dev.millrace.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Topics;
@@ -22,6 +24,7 @@ import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,10 +47,11 @@ class MachineExceptionHandlerTest {
 
     @ParameterizedTest
     @CsvSource({"too large, record_too_large", "no right, not_produced", "broker away,"})
-    void shouldBlameTheRecordThatLedToWhatABrokerRefuses(String what, @Nullable String reason) {
+    void shouldBlameWhatABrokerRefuses(String what, @Nullable String reason) {
         // given
+        String topic = "t.requests.mine";
         byte[] value = bytes("a request");
-        quarantine.sent(value, new ProcessorRecordContext(0, 3, 0, "t.events.tool", new RecordHeaders()));
+        quarantine.sending(topic, bytes("call-3"), value);
         Exception failure =
                 switch (what) {
                     case "too large" -> new RecordTooLargeException("1 MiB");
@@ -57,14 +61,24 @@ class MachineExceptionHandlerTest {
 
         // when: Streams is at another record by then
         ProductionExceptionHandler.Response response =
-                handler.handleError(AT_RECORD, new ProducerRecord<>("t.requests.mine", value), failure);
+                handler.handleError(AT_RECORD, new ProducerRecord<>(topic, value), failure);
 
         // then: Streams wraps what it was told
         assertThat(response.result()).isEqualTo(ProductionExceptionHandler.Result.FAIL);
         assertThat(quarantine.explains(new StreamsException("sending", failure)))
                 .isEqualTo(reason != null);
-        assertThat(reasonAt(3)).isEqualTo(reason);
         assertThat(reasonAt(7)).isNull();
+        assertThatCode(() -> quarantine.sending(topic, bytes("call-4"), bytes("another")))
+                .doesNotThrowAnyException();
+        ThrowingCallable again = () -> quarantine.sending(topic, bytes("call-3"), bytes("a request, made again"));
+        if (reason == null) {
+            assertThatCode(again).doesNotThrowAnyException();
+        } else {
+            assertThatThrownBy(again)
+                    .isInstanceOfSatisfying(
+                            RefusedByTopicException.class,
+                            refused -> assertThat(refused.code().code()).isEqualTo(reason));
+        }
     }
 
     @Test

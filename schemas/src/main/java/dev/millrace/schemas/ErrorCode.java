@@ -57,7 +57,11 @@ public enum ErrorCode {
             Place.TOOL_CALL,
             Place.MODEL_CALL,
             Place.TASK),
-    NOT_PRODUCED("A broker refused a record that follows from this one.", Place.DEAD_LETTER),
+    NOT_PRODUCED(
+            "A broker refused a record that follows from this one.",
+            Place.DEAD_LETTER,
+            Place.TOOL_CALL,
+            Place.MODEL_CALL),
     WEBHOOK_FAILED("The owner of a task could not be told at its callback URL.", Place.DEAD_LETTER),
 
     // tool calls
