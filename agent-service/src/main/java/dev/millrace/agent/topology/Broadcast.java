@@ -6,6 +6,7 @@ import dev.millrace.schemas.Payload;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.kafka.common.header.Headers;
 
 /** System events that concern every partition, and not the one that their key happens to lead to. */
 final class Broadcast {
@@ -29,6 +30,13 @@ final class Broadcast {
                 && request.scope().equals(ForgetScope.Kind.NAMESPACE.wireName());
     }
 
+    /** Whether it is a request to forget one task, and one partition of all that look for it is given it here. */
+    static boolean isSearch(Headers headers, Event event) {
+        return event.payload() instanceof Payload.ForgetRequested request
+                && request.scope().equals(ForgetScope.Kind.TASK.wireName())
+                && headers.lastHeader(Outbox.BROADCAST) != null;
+    }
+
     /** Whether nothing is to be admitted from now on. */
     static boolean stopsAdmission(Event event) {
         return event.payload() instanceof Payload.SystemShuttingDown stops && stops.instance() == null;
@@ -39,8 +47,11 @@ final class Broadcast {
         return event.payload() instanceof Payload.SystemStarted starts && starts.instance() == null;
     }
 
-    /** All partitions but the first. */
-    static Set<Integer> others(int partitions) {
-        return IntStream.range(FIRST_PARTITION + 1, partitions).boxed().collect(Collectors.toUnmodifiableSet());
+    /** All partitions but this one. */
+    static Set<Integer> others(int partition, int partitions) {
+        return IntStream.range(0, partitions)
+                .filter(other -> other != partition)
+                .boxed()
+                .collect(Collectors.toUnmodifiableSet());
     }
 }

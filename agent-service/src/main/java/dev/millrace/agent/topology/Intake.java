@@ -84,7 +84,7 @@ final class Intake implements Processing.Onward {
             home.outbox().lane(event, now);
         } else if (Broadcast.isOne(event)) {
             takeBroadcast(incoming, event, now);
-        } else if (isHome(event)) {
+        } else if (isHome(event) || Broadcast.isSearch(incoming.headers(), event)) {
             take(incoming, event, now);
         } else {
             sendHome(incoming, event);
@@ -116,7 +116,12 @@ final class Intake implements Processing.Onward {
         }
         if (!hasExpired(event, now)) {
             if (!copy && home.settings().partitions() > 1) {
-                home.outbox().copy(incoming, Broadcast.others(home.settings().partitions()), Outbox.BROADCAST);
+                home.outbox()
+                        .copy(
+                                incoming,
+                                Broadcast.others(
+                                        home.partition(), home.settings().partitions()),
+                                Outbox.BROADCAST);
             }
             if (Broadcast.forgets(event)) {
                 machine.forgetting()
@@ -156,6 +161,8 @@ final class Intake implements Processing.Onward {
         } else if (hasExpired(event, now)) {
             // a task that fails at once, so that whoever waits for it hears
             process(event, external, receivedMs, now);
+        } else if (Broadcast.isSearch(incoming.headers(), event)) {
+            machine.forgetting().begin(event, false, receivedMs, now);
         } else if (external && event.taskId() != null && !isHere(event.namespace(), event.taskId())) {
             if (!takeForAbsent(incoming, event, event.taskId(), now)) {
                 return;
@@ -219,8 +226,9 @@ final class Intake implements Processing.Onward {
      */
     private boolean takeForAbsent(Record<byte[], LaneDates.Dated> incoming, Event event, String taskId, Instant now)
             throws RejectedRecordException {
+        Event named = event;
         if (event.sessionId() == null) {
-            Event named = event.toBuilder()
+            named = event.toBuilder()
                     .sessionId(parts.sessions()
                             .sessionOf(event.namespace(), taskId)
                             .orElse(null))
@@ -236,7 +244,7 @@ final class Intake implements Processing.Onward {
             home.outbox().journal(event, now, "early");
             parts.metrics().accepted(event.type());
         } else if (event.type() == KnownEventType.FORGET_REQUESTED) {
-            machine.forgetting().begin(event, true, incoming.value().timestampMs(), now);
+            machine.forgetting().begin(named, true, incoming.value().timestampMs(), now);
         } else {
             Event own = isForeign(event) ? event.withForeignSubject() : event;
             if (!isHome(own)) {

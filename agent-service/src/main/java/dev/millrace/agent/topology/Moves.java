@@ -335,6 +335,18 @@ final class Moves {
         return standing.sessions().forget(scope, from, untilMs);
     }
 
+    /** Whether there is a transcript of a task whose row is gone. */
+    boolean outlivesItsRow(String taskKey) {
+        return standing.sessions().outlivesItsRow(taskKey);
+    }
+
+    /** Forgets such a task; see {@link Sessions#forgetOutliving}. */
+    @Nullable
+    String forgetOutliving(String namespace, String taskId, @Nullable String sessionId, String from) {
+        String conversation = sessionId == null ? null : StoredTask.conversation(namespace, sessionId);
+        return standing.sessions().forgetOutliving(namespace, taskId, conversation, from);
+    }
+
     private void moveOrFail(StoredTask before, Event cause, Instant now, Consumer<TaskMove> work) {
         Optional<TaskMove> move = workOut(before, cause, work);
         if (move.isPresent()) {

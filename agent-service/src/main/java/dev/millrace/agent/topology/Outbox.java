@@ -213,6 +213,22 @@ final class Outbox {
         commits.awaited();
     }
 
+    /**
+     * The same for an event.
+     *
+     * @param receivedMs when it came onto its lane, in Unix milliseconds
+     */
+    void copy(Event event, Set<Integer> partitions, long receivedMs, Instant now) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(topics.lane(event.lane()), event);
+        encoded.headers().add(BROADCAST, Sender.date(receivedMs));
+        sender.forward(
+                encoded.key().getBytes(StandardCharsets.UTF_8),
+                new Outgoing(encoded.topic(), encoded.value(), partitions),
+                now,
+                encoded.headers());
+        commits.awaited();
+    }
+
     /** Where the record that is being taken was read. */
     Processing.Place place() {
         RecordMetadata origin = sender.origin();

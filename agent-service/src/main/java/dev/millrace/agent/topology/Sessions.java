@@ -276,26 +276,76 @@ final class Sessions {
      * that may tell of it. What the session has used and what others have said stays.
      */
     void forget(StoredTask task) {
-        Row row = task.sessionId() == null ? null : store.get(task.conversation());
-        if (row == null || task.lineage().told() == 0) {
+        if (task.sessionId() != null && task.lineage().told() > 0) {
+            forget(task.conversation(), task.taskId(), task.lineage().toldAt());
+        }
+    }
+
+    /** Whether there is a transcript of a task whose row is gone. */
+    boolean outlivesItsRow(String taskKey) {
+        if (tasks.get(taskKey) != null) {
+            return false;
+        }
+        try (KeyValueIterator<String, TranscriptEntry> entries = entriesOf(taskKey)) {
+            return entries.hasNext();
+        }
+    }
+
+    /**
+     * Forgets a task of which nothing is left but its transcript and what sessions have of it, as {@link
+     * #forget(StoredTask)} forgets others. Looks at a bounded number of rows to find its session.
+     *
+     * @param conversation its session, see {@link StoredTask#conversation()}; {@code null} = it is looked for
+     * @param from where to go on looking; empty = at the first
+     * @return where to go on; {@code null} = it is forgotten
+     */
+    @Nullable
+    String forgetOutliving(String namespace, String taskId, @Nullable String conversation, String from) {
+        String first = conversation != null ? TaskStores.historyKey(conversation, 0) : from.isEmpty() ? null : from;
+        String last = conversation == null ? null : TaskStores.historyKey(conversation, Integer.MAX_VALUE);
+        String found = null;
+        try (KeyValueIterator<String, Told> parts = history.range(first, last)) {
+            for (int looked = 0; parts.hasNext() && found == null; looked++) {
+                if (looked >= ROWS_AT_ONCE && conversation == null) {
+                    return parts.peekNextKey();
+                }
+                KeyValue<String, Told> part = parts.next();
+                if (part.value.taskId().equals(taskId)
+                        && namespaceOf(TaskStores.firstPart(part.key)).equals(namespace)) {
+                    found = part.key;
+                }
+            }
+        }
+        if (found != null) {
+            forget(TaskStores.firstPart(found), taskId, TaskStores.historyPosition(found));
+        }
+        removeEntries(Event.qualified(namespace, taskId), Integer.MAX_VALUE);
+        return null;
+    }
+
+    /**
+     * The same of a task that has told this session something.
+     *
+     * @param toldAt position of the first of it
+     */
+    private void forget(String conversation, String taskId, int toldAt) {
+        Row row = store.get(conversation);
+        if (row == null) {
             return;
         }
         SessionHistory told = row.told();
         SessionHistory.Summary summary = told.summary();
-        boolean summedUp = summary != null
-                && (summary.taskId().equals(task.taskId())
-                        || told.from() > task.lineage().toldAt());
+        boolean summedUp = summary != null && (summary.taskId().equals(taskId) || told.from() > toldAt);
         long tokens = 0;
         long chars = 0;
-        for (KeyValue<String, Told> part :
-                parts(task.conversation(), summedUp ? 0 : task.lineage().toldAt(), Integer.MAX_VALUE)) {
-            if (part.value.taskId().equals(task.taskId())) {
-                history.put(part.key, new Told(task.taskId(), part.value.from(), part.value.to(), true, null));
+        for (KeyValue<String, Told> part : parts(conversation, summedUp ? 0 : toldAt, Integer.MAX_VALUE)) {
+            if (part.value.taskId().equals(taskId)) {
+                history.put(part.key, new Told(taskId, part.value.from(), part.value.to(), true, null));
             } else if (!part.value.forgotten()) {
-                boolean later =
-                        TaskStores.historyPosition(part.key) > task.lineage().toldAt();
+                boolean later = TaskStores.historyPosition(part.key) > toldAt;
                 SessionHistory.Segment size = segment(part.value, seq -> {
-                    String key = TaskStores.transcriptKey(Event.qualified(task.namespace(), part.value.taskId()), seq);
+                    String key = TaskStores.transcriptKey(
+                            Event.qualified(namespaceOf(conversation), part.value.taskId()), seq);
                     TranscriptEntry entry = transcripts.get(key);
                     if (later && entry instanceof TranscriptEntry.Summary) {
                         transcripts.put(key, new TranscriptEntry.Summary(FORGOTTEN_SUMMARY, null));
@@ -308,7 +358,7 @@ final class Sessions {
         }
         if (summedUp) {
             store.put(
-                    task.conversation(),
+                    conversation,
                     row.telling(told.unsummarised(new SessionHistory.Segment(0, told.length(), tokens, chars))));
         }
     }
@@ -380,8 +430,7 @@ final class Sessions {
 
     private int removeEntries(String taskKey, int most) {
         List<String> keys = new ArrayList<>();
-        try (KeyValueIterator<String, TranscriptEntry> entries =
-                transcripts.range(TaskStores.transcriptKey(taskKey, 0), TaskStores.transcriptKey(taskKey, -1))) {
+        try (KeyValueIterator<String, TranscriptEntry> entries = entriesOf(taskKey)) {
             while (entries.hasNext() && keys.size() < most) {
                 keys.add(entries.peekNextKey());
                 entries.next();
@@ -389,6 +438,10 @@ final class Sessions {
         }
         keys.forEach(transcripts::delete);
         return keys.size();
+    }
+
+    private KeyValueIterator<String, TranscriptEntry> entriesOf(String taskKey) {
+        return transcripts.range(TaskStores.transcriptKey(taskKey, 0), TaskStores.transcriptKey(taskKey, -1));
     }
 
     /** The parts from this position on, so many at most. */

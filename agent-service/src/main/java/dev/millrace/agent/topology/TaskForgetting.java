@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import dev.millrace.agent.core.TaskState;
 import dev.millrace.engine.ModelUsage;
+import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.ForgetScope;
@@ -45,6 +46,8 @@ final class TaskForgetting {
     private static final char CANCELS = '\u0001';
     // stands before the place among sessions, which follow on the requests to cancel
     private static final char SESSIONS = '\u0002';
+    // stands before the place among what sessions tell of a task whose row is gone, which follows on sessions
+    private static final char HISTORIES = '\u0003';
     // the clocks of brokers and instances differ a little
     private static final long SKEW_MS = 60_000;
     private static final long NEVER = Long.MIN_VALUE;
@@ -278,10 +281,13 @@ final class TaskForgetting {
     private Row step(Row row, Instant now) {
         ForgetScope scope = row.scope();
         if (row.nextKey() != null && row.nextKey().charAt(0) == CANCELS) {
-            return goOn(row, cancels(row, scope, row.nextKey().substring(1)), List.of(), 0, 0);
+            return goOn(row, cancels(row, scope, row.nextKey().substring(1)), 0, 0, 0);
         }
         if (row.nextKey() != null && row.nextKey().charAt(0) == SESSIONS) {
-            return goOn(row, sessions(row, scope, row.nextKey().substring(1)), List.of(), 0, 0);
+            return goOn(row, sessions(row, scope, row.nextKey().substring(1)), 0, 0, 0);
+        }
+        if (row.nextKey() != null && row.nextKey().charAt(0) == HISTORIES) {
+            return histories(row, scope, row.nextKey().substring(1));
         }
         List<StoredTask> found = new ArrayList<>();
         String next = scope.kind() == Kind.MEMORY ? null : find(row, scope, found);
@@ -305,17 +311,17 @@ final class TaskForgetting {
         if (next == null && scope.kind() != Kind.MEMORY) {
             next = cancels(row, scope, "");
         }
-        return goOn(row, next, found, cancelled, children);
+        return goOn(row, next, found.size(), cancelled, children);
     }
 
-    private static Row goOn(Row row, @Nullable String next, List<StoredTask> found, long cancelled, long children) {
+    private static Row goOn(Row row, @Nullable String next, long tasks, long cancelled, long children) {
         return new Row(
                 row.request(),
                 row.takenAtMs(),
                 row.receivedAtMs(),
                 next,
                 next == null,
-                row.tasks() + found.size(),
+                row.tasks() + tasks,
                 row.cancelled() + cancelled,
                 row.children() + children);
     }
@@ -333,10 +339,22 @@ final class TaskForgetting {
     /** Removes sessions that are meant; returns where to go on, {@code null} = there are no more. */
     private @Nullable String sessions(Row row, ForgetScope scope, String from) {
         if (scope.kind() == Kind.TASK) {
-            return null;
+            return moves.outlivesItsRow(taskKey(scope)) ? String.valueOf(HISTORIES) : null;
         }
         String next = moves.forgetSessions(scope, from, row.askedAtMs());
         return next == null ? null : SESSIONS + next;
+    }
+
+    /** Goes on with a task whose row is gone, and that a session may still tell of. */
+    private Row histories(Row row, ForgetScope scope, String from) {
+        String taskId = String.valueOf(scope.id());
+        String next =
+                moves.forgetOutliving(scope.namespace(), taskId, row.request().sessionId(), from);
+        return next == null ? goOn(row, null, 1, 0, 0) : goOn(row, HISTORIES + next, 0, 0, 0);
+    }
+
+    private static String taskKey(ForgetScope scope) {
+        return Event.qualified(scope.namespace(), String.valueOf(scope.id()));
     }
 
     /** All that it has ever started; of a row that was stored before these were kept, those that have not ended. */
@@ -352,7 +370,7 @@ final class TaskForgetting {
     private @Nullable String find(Row row, ForgetScope scope, List<StoredTask> found) {
         boolean one = scope.kind() == Kind.TASK;
         String namespace = scope.namespace();
-        String only = one ? Event.qualified(namespace, String.valueOf(scope.id())) : null;
+        String only = one ? taskKey(scope) : null;
         // keys of the default namespace have no common beginning
         boolean apart = !namespace.equals(Event.DEFAULT_NAMESPACE);
         String first = row.nextKey() != null ? row.nextKey() : one ? only : apart ? namespace + '/' : null;
@@ -380,6 +398,7 @@ final class TaskForgetting {
 
     private void complete(Row row, Instant now) {
         ForgetScope scope = row.scope();
+        Set<Integer> elsewhere = elsewhere(row, scope);
         Event forgotten = filed(
                         row.request().derive(KnownEventType.TASKS_FORGOTTEN, home.partition(), now), row.request())
                 .source("agent")
@@ -393,7 +412,7 @@ final class TaskForgetting {
                         scope.kind() == Kind.NAMESPACE ? home.partitions() : 1,
                         row.tasks(),
                         row.cancelled(),
-                        row.children()))
+                        row.children() + elsewhere.size()))
                 .build();
         outbox.journalOn(home.partition(), forgotten, now);
         outbox.toMemory(forgotten, now);
@@ -401,6 +420,23 @@ final class TaskForgetting {
         if (scope.kind() != Kind.MEMORY) {
             outbox.toVariables(scope, row.askedAtMs(), now);
         }
+        if (!elsewhere.isEmpty()) {
+            // each is counted, and has to answer
+            Event search = row.request().toBuilder().expiry(null).build();
+            outbox.copy(search, elsewhere, row.askedAtMs(), now);
+        }
+    }
+
+    /**
+     * Where else a task is to be looked for: its events have the key of its session, and when its row and what is known
+     * of it elsewhere are gone, nobody knows which that was. Who is asked asks nobody.
+     */
+    private Set<Integer> elsewhere(Row row, ForgetScope scope) {
+        boolean unknown = scope.kind() == Kind.TASK
+                && row.tasks() == 0
+                && row.request().sessionId() == null
+                && Rehoming.home(row.request().sessionKey(), home.partitions()) == home.partition();
+        return unknown ? Broadcast.others(home.partition(), home.partitions()) : Set.of();
     }
 
     /** Under the request and not under what it is about, of which nothing is to be left. */

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.DiscardReason;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventSchemas;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
@@ -307,6 +310,63 @@ class ForgettingTopologyTest {
                 .filteredOn(told -> told.type() == KnownEventType.FORGET_REQUESTED)
                 .hasSize(1);
         assertThat(keys()).isNotEmpty().noneMatch(key -> key.contains("people/"));
+    }
+
+    @Test
+    @DisplayName("a task that is not here and whose session nobody knows is looked for on every partition")
+    void shouldAskEveryPartition() {
+        // given: three partitions, of which the driver has the first
+        machine.close();
+        machine = new TestMachine(stateDir.resolve("three"), new AdmissionSettings(1, Policy.QUEUE), 3);
+        String task = IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> Rehoming.home(id, 3) == 0)
+                .findFirst()
+                .orElseThrow();
+
+        // when
+        machine.send(forget("f1", "task").taskId(task).payload(scope("task", "taskId", task)));
+
+        // then
+        assertThat(machine.sent(Segment.SYSTEM))
+                .as("in one record, for two partitions")
+                .extracting(Event::id)
+                .contains("f1");
+        List<Event> journal = machine.journal();
+        assertThat(journal)
+                .extracting(told -> told.type().wireName())
+                .containsExactly("FORGET_REQUESTED", "TASKS_FORGOTTEN");
+        assertThat(of(journal, KnownEventType.TASKS_FORGOTTEN).fields())
+                .as("it is done when they have said so as well")
+                .containsEntry("children", 2)
+                .containsEntry("tasks", 0);
+    }
+
+    @Test
+    @DisplayName("who finds the task, or knows that its session is here, asks no other partition")
+    void shouldAskNobodyInVain() {
+        // given: three partitions, of which the driver has the first
+        machine.close();
+        machine = new TestMachine(stateDir.resolve("three"), new AdmissionSettings(1, Policy.QUEUE), 3);
+        List<String> here = IntStream.range(0, 100)
+                .mapToObj(i -> "m" + i)
+                .filter(id -> Rehoming.home(id, 3) == 0)
+                .toList();
+        machine.send(message(here.get(0)));
+        machine.sessions.put(here.get(1), here.get(2));
+        machine.journal();
+
+        // when
+        for (String task : here.subList(0, 2)) {
+            machine.send(forget("f-" + task, "task").taskId(task).payload(scope("task", "taskId", task)));
+        }
+
+        // then
+        assertThat(machine.journal())
+                .filteredOn(told -> told.type() == KnownEventType.TASKS_FORGOTTEN)
+                .extracting(told -> told.fields().get("children"))
+                .containsExactly(0, 0);
+        assertThat(machine.sent(Segment.SYSTEM)).isEmpty();
     }
 
     @Test

@@ -6,19 +6,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
+import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.CustomEventType;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
+import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SessionsTopologyTest {
 
     private static final Duration RETENTION = Duration.ofDays(30);
+    private static final Instant AFTER_SWEEP = TestMachine.START.plus(RETENTION).plus(Duration.ofDays(1));
     private static final List<StoreSection<?>> SECTIONS = List.of(
             TaskStores.TASKS,
             TaskStores.TRANSCRIPTS,
@@ -293,6 +298,162 @@ class SessionsTopologyTest {
     }
 
     @Test
+    @DisplayName("a task whose row is gone is forgotten like any other, also if nobody knows its session any more:"
+            + " its transcript goes, and leaves a hole")
+    void shouldForgetWhatOutlivedItsRow() {
+        // given
+        sweepFirst();
+        prompt("m3", "ada");
+        prompt("m4", "bob");
+
+        // when
+        machine.send(
+                event("f1", KnownEventType.FORGET_REQUESTED)
+                        .taskId("m1")
+                        .source("user")
+                        .payload(Map.of("scope", "task", "taskId", "m1")),
+                AFTER_SWEEP);
+        settle();
+
+        // then
+        assertThat(shown("m3"))
+                .containsExactly("user: " + StreamsTranscripts.HOLE, "user: do m2", "assistant: two", "user: do m3");
+        assertThat(transcripts())
+                .containsExactlyInAnyOrder("user: do m2", "assistant: two", "user: do m3", "user: do m4");
+        assertThat(last(KnownEventType.TASKS_FORGOTTEN).fields())
+                .containsEntry("tasks", 1)
+                .containsEntry("children", 0);
+    }
+
+    @Test
+    @DisplayName("of a task whose row is gone every summary is forgotten that may tell of it, where its session is"
+            + " known")
+    void shouldForgetSummariesOfWhatOutlivedItsRow() {
+        // given
+        shareASummary();
+        answer("m6", "six");
+        machine.driver.advanceWallClockTime(RETENTION.minusDays(1));
+        prompt("m7", "ada");
+        answer("m7", "seven");
+        machine.driver.advanceWallClockTime(Duration.ofDays(2));
+        settle();
+        assertThat(transcripts()).contains("summary: the four of them", "user: do m2");
+
+        // when
+        machine.send(
+                event("f1", KnownEventType.FORGET_REQUESTED)
+                        .taskId("m2")
+                        .sessionId("ada")
+                        .source("user")
+                        .payload(Map.of("scope", "task", "taskId", "m2")),
+                AFTER_SWEEP);
+        settle();
+
+        // then
+        assertThat(row("ada").history())
+                .satisfies(history ->
+                        assertThat(history).extracting("from", "summary").containsExactly(0, null));
+        assertThat(transcripts())
+                .doesNotContain("summary: the four of them", "user: do m2")
+                .contains("user: do m1", "user: do m3", "assistant: seven");
+    }
+
+    @Test
+    @DisplayName("what a task told is found among many sessions a bounded number at a time, and how far is in the"
+            + " store")
+    void shouldLookForItInSlices() {
+        // given
+        sweepFirst();
+        for (int i = 0; i < 2 * Sessions.ROWS_AT_ONCE; i++) {
+            machine.rows(TaskStores.HISTORY)
+                    .put(
+                            TaskStores.historyKey(StoredTask.conversation("default", "aaa" + i), 0),
+                            new Sessions.Told("other" + i, 0, 2, false, null));
+        }
+
+        // when
+        machine.send(
+                event("f1", KnownEventType.FORGET_REQUESTED)
+                        .taskId("m1")
+                        .source("user")
+                        .payload(Map.of("scope", "task", "taskId", "m1")),
+                AFTER_SWEEP);
+
+        // then
+        assertThat(machine.rows(TaskStores.FORGOTTEN).get("f1"))
+                .satisfies(row -> assertThat(row.done()).isFalse());
+        assertThat(transcripts()).contains("user: do m1");
+        settle();
+        assertThat(machine.rows(TaskStores.FORGOTTEN).get("f1"))
+                .satisfies(row -> assertThat(row.done()).isTrue());
+        assertThat(transcripts()).containsExactlyInAnyOrder("user: do m2", "assistant: two");
+    }
+
+    @Test
+    @DisplayName(
+            "what is found on another partition than the one that was asked is forgotten there, and nobody is asked"
+                    + " once more")
+    void shouldForgetItOnAnotherPartition() {
+        // given: two partitions, of which the driver has the first; the session is there, the task's id is not
+        machine.close();
+        machine = new TestMachine(otherDir, new AdmissionSettings(10, Policy.QUEUE), 2);
+        String session = on(0, "session");
+        String task = on(1, "task");
+        prompt(task, session);
+        answer(task, "one");
+        machine.driver.advanceWallClockTime(RETENTION.minusDays(1));
+        String next = on(1, "next");
+        prompt(next, session);
+        answer(next, "two");
+        machine.driver.advanceWallClockTime(Duration.ofDays(2));
+        settle();
+        machine.journal();
+        machine.sent(Segment.SYSTEM);
+
+        // when
+        machine.sendOn(
+                event("f1", KnownEventType.FORGET_REQUESTED)
+                        .taskId(task)
+                        .source("user")
+                        .payload(Map.of("scope", "task", "taskId", task))
+                        .build(),
+                AFTER_SWEEP,
+                Outbox.BROADCAST,
+                AFTER_SWEEP);
+        settle();
+
+        // then
+        assertThat(transcripts()).containsExactlyInAnyOrder("user: do " + next, "assistant: two");
+        assertThat(machine.journal())
+                .extracting(event -> event.type().wireName())
+                .as("the request itself is in the journal already")
+                .containsExactly("TASKS_FORGOTTEN");
+        assertThat(machine.sent(Segment.SYSTEM)).isEmpty();
+        assertThat(machine.deadLetters()).isEmpty();
+    }
+
+    private static String on(int partition, String prefix) {
+        return IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> prefix + i)
+                .filter(id -> Rehoming.home(id, 2) == partition)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** The first task of a session of two is gone but for its transcript. */
+    private void sweepFirst() {
+        prompt("m1", "ada");
+        answer("m1", "one");
+        machine.driver.advanceWallClockTime(RETENTION.minusDays(1));
+        prompt("m2", "ada");
+        answer("m2", "two");
+        machine.driver.advanceWallClockTime(Duration.ofDays(2));
+        settle();
+        assertThat(machine.rows(TaskStores.TASKS).get("m1")).isNull();
+        assertThat(transcripts()).contains("user: do m1");
+    }
+
+    @Test
     @DisplayName("with a session everything goes that it refers to, also what its tasks left behind")
     void shouldForgetItWhole() {
         // given: one whose row is gone, one that has ended, one that works
@@ -312,7 +473,7 @@ class SessionsTopologyTest {
                         .sessionId("ada")
                         .source("user")
                         .payload(Map.of("scope", "session", "sessionId", "ada")),
-                TestMachine.START.plus(RETENTION).plus(Duration.ofDays(1)));
+                AFTER_SWEEP);
 
         // then
         assertThat(transcripts()).containsExactly("user: do m4");
