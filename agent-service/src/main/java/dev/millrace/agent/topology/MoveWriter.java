@@ -124,7 +124,7 @@ final class MoveWriter {
                 if (task != null && referred.test(task)) {
                     tasks.delete(key);
                     recent.remove(key);
-                    return 1;
+                    return Math.min(1, most - 1); // nothing is left: the transcript is not to be gone on with
                 }
                 return removeSome(key, most);
             }

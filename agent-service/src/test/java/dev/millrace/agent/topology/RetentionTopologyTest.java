@@ -4,6 +4,7 @@ import static dev.millrace.agent.topology.TestMachine.event;
 import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.TranscriptEntry;
 import dev.millrace.agent.topology.AdmissionSettings.Policy;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.KnownEventType;
@@ -111,9 +112,7 @@ class RetentionTopologyTest {
         machine.answer("m1");
         for (int seq = 10; seq < 10 + DueRows.ROWS_AT_ONCE; seq++) {
             machine.rows(TaskStores.TRANSCRIPTS)
-                    .put(
-                            TaskStores.transcriptKey("m1", seq),
-                            new dev.millrace.agent.core.TranscriptEntry.UserText("word"));
+                    .put(TaskStores.transcriptKey("m1", seq), new TranscriptEntry.UserText("word"));
         }
 
         // when
@@ -124,6 +123,35 @@ class RetentionTopologyTest {
         assertThat(count(TaskStores.TRANSCRIPTS)).isPositive();
         machine.driver.advanceWallClockTime(Duration.ofMillis(200));
         assertThat(count(TaskStores.TRANSCRIPTS)).isZero();
+    }
+
+    @Test
+    @DisplayName("what a session refers to stays also where its task's row is the last one that a run may remove")
+    void shouldKeepWhatASessionRefersToAtTheLimit() {
+        // given: so much of another task before it that one row is left
+        machine.send(message("m1"));
+        machine.answer("m1");
+        int own = machine.transcript("m1").size();
+        for (int seq = 10; seq < 10 + DueRows.ROWS_AT_ONCE - 1 - own; seq++) {
+            machine.rows(TaskStores.TRANSCRIPTS)
+                    .put(TaskStores.transcriptKey("m1", seq), new TranscriptEntry.UserText("word"));
+        }
+        machine.send(message("m2").sessionId("ada"));
+        machine.answer("m2");
+        machine.driver.advanceWallClockTime(RETENTION.minusDays(1));
+        machine.send(message("m3").sessionId("ada"));
+
+        // when
+        machine.driver.advanceWallClockTime(Duration.ofDays(2));
+        boolean inOneRun = machine.rows(TaskStores.TASKS).get("m2") == null;
+        for (int i = 0; i < 5; i++) {
+            machine.driver.advanceWallClockTime(Duration.ofMillis(200));
+        }
+
+        // then
+        assertThat(inOneRun).as("it was the last one").isTrue();
+        assertThat(machine.transcript("m1")).isEmpty();
+        assertThat(machine.transcript("m2")).hasSize(own);
     }
 
     @Test
