@@ -13,7 +13,9 @@ import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
@@ -232,20 +234,28 @@ final class Moves {
         }
     }
 
-    /** Keys of the tasks that work, or wait for what they have asked for. */
-    List<String> underWay() {
-        return standing.timers().all().stream()
-                .filter(key -> {
-                    StoredTask task = writer.task(key);
-                    return task != null && task.state() instanceof TaskState.Active;
-                })
-                .toList();
+    /** The tasks that work, or wait for what they have asked for: their keys, with their last events. */
+    Map<String, String> underWay() {
+        Map<String, String> underWay = new LinkedHashMap<>();
+        for (String key : standing.timers().all()) {
+            StoredTask task = writer.task(key);
+            if (task != null && task.state() instanceof TaskState.Active) {
+                underWay.put(key, String.valueOf(task.lastEventId()));
+            }
+        }
+        return underWay;
     }
 
-    /** Ends a task that was under way when the process ended. */
-    void failRestarted(String taskKey, Instant now) {
+    /**
+     * Ends a task that was under way when the process ended, if nothing has happened to it since.
+     *
+     * @param lastEventId as {@link #underWay} has told it
+     */
+    void failRestarted(String taskKey, String lastEventId, Instant now) {
         StoredTask before = writer.task(taskKey);
-        if (before != null && before.state() instanceof TaskState.Active) {
+        if (before != null
+                && before.state() instanceof TaskState.Active
+                && String.valueOf(before.lastEventId()).equals(lastEventId)) {
             Event cause = before.lastEvent();
             moveOrFail(
                     before,

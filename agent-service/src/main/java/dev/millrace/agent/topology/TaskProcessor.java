@@ -14,6 +14,7 @@ import dev.millrace.schemas.Segment;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -70,7 +71,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     private ScheduleClock schedules;
     private DueRows endedTasks;
     private DueRows oldSessions;
-    private final Set<Integer> begun;
+    private final Map<Integer, Map<String, String>> begun;
     private boolean restarted;
     private final Set<String> givenUp = new HashSet<>();
     private final TakenReplies replies = new TakenReplies();
@@ -80,10 +81,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     /**
      * For one partition.
      *
-     * @param begun the partitions that this process has had before
+     * @param begun the partitions that this process has had before, and what was under way there at first; see {@link
+     *     Moves#underWay}
      */
     @SuppressWarnings("NullAway.Init") // Kafka Streams calls init before anything else
-    TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings, Set<Integer> begun) {
+    TaskProcessor(TaskTopology.Parts parts, TaskShellSettings settings, Map<Integer, Map<String, String>> begun) {
         this.begun = begun;
         this.parts = parts;
         this.settings = settings;
@@ -118,7 +120,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         progress = new BackgroundProgress(settings.background().progressInterval());
         readRowsAnew();
         inbox = parts.inbox().open(partition());
-        restarted |= begun.add(partition()) && settings.onRestart() == RestartPolicy.FAIL;
+        restarted = settings.onRestart() == RestartPolicy.FAIL;
         schedules = new ScheduleClock(
                 TaskStores.SCHEDULES.in(unit.rows()),
                 parts.schedules(),
@@ -215,16 +217,18 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         parts.occupancy().leave(partition());
     }
 
-    /** Before anything else: each task that was under way by itself. */
+    /**
+     * Before anything else: each task by itself that was under way when this process had the partition for the first
+     * time. If the transaction in which they fail is aborted they are as they were, and fail after the next beginning.
+     */
     private void failWhatWasUnderWay(Instant now) {
         if (restarted) {
             restarted = false;
-            for (String taskKey : moves.underWay()) {
-                unit.attempt(() -> {
-                    moves.failRestarted(taskKey, now);
-                    moves.settle();
-                });
-            }
+            begun.computeIfAbsent(partition(), first -> moves.underWay())
+                    .forEach((taskKey, lastEventId) -> unit.attempt(() -> {
+                        moves.failRestarted(taskKey, lastEventId, now);
+                        moves.settle();
+                    }));
         }
     }
 

@@ -12,6 +12,7 @@ import dev.millrace.engine.Sender;
 import dev.millrace.engine.StoreSection;
 import dev.millrace.schemas.Event;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -142,7 +143,7 @@ public final class TaskTopology {
      */
     public static Topology build(TaskShellSettings settings, TaskFsm machine, Surroundings around) {
         Parts parts = new Parts(machine, new EventMapping(around.routing()), around);
-        Set<Integer> begun = ConcurrentHashMap.newKeySet();
+        Map<Integer, Map<String, String>> begun = new ConcurrentHashMap<>();
         Topology topology = new Topology();
         topology.addSource(
                 AutoOffsetReset.earliest(),

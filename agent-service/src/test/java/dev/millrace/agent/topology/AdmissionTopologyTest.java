@@ -531,6 +531,65 @@ class AdmissionTopologyTest {
     }
 
     @Test
+    @DisplayName("what was under way at a start fails also if the transaction that failed it was aborted, and what has"
+            + " begun or gone on since then does not, whatever is aborted later")
+    void shouldFailWhatWasUnderWayAfterAnAbort(@TempDir Path before, @TempDir Path after) {
+        // given: one that waits for its model, and another process that begins with it
+        machine.send(message("m1"));
+        try (TestMachine next = new TestMachine(
+                        before.resolve("a"), new AdmissionSettings(10, Policy.QUEUE), RestartPolicy.FAIL);
+                TestMachine kept = new TestMachine(after.resolve("a"), new AdmissionSettings(10, Policy.QUEUE))) {
+            inherit(next, machine);
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+            assertThat(failed(next)).containsExactly("m1");
+
+            // when: nothing of that was kept
+            next.beginAnew(before.resolve("b"));
+            inherit(next, machine);
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+            // then
+            assertThat(failed(next)).containsExactly("m1");
+
+            // when: all of it was, and what has begun since then
+            next.send(message("m2"));
+            inherit(kept, next);
+            next.beginAnew(before.resolve("c"));
+            inherit(next, kept);
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+            // then
+            assertThat(failed(next)).isEmpty();
+            assertThat(next.rows(TaskStores.TASKS).get("m2").state()).isInstanceOf(TaskState.Active.class);
+
+            // when: somebody else had it meanwhile, where it went on
+            machine.serve("write");
+            machine.callTool("m1", "write");
+            next.beginAnew(before.resolve("d"));
+            inherit(next, machine);
+            next.driver.advanceWallClockTime(Duration.ofMillis(200));
+
+            // then
+            assertThat(failed(next)).isEmpty();
+            assertThat(next.rows(TaskStores.TASKS).get("m1").state()).isInstanceOf(TaskState.Active.class);
+        }
+    }
+
+    private static void inherit(TestMachine machine, TestMachine before) {
+        machine.inherit(before, TaskStores.TASKS);
+        machine.inherit(before, TaskStores.TRANSCRIPTS);
+        machine.inherit(before, TaskStores.TIMERS);
+    }
+
+    /** Tasks that have failed since the last time because the process was started. */
+    private static List<String> failed(TestMachine machine) {
+        return machine.journal().stream()
+                .filter(event -> "process_restarted".equals(event.text("code")))
+                .map(event -> String.valueOf(event.taskId()))
+                .toList();
+    }
+
+    @Test
     @DisplayName("X-07: system events are in the journal, and an instance that stops alone drains nothing")
     void shouldRecordSystemEvents() {
         machine.send(event("b", KnownEventType.HEARTBEAT).payload(Map.of("instance", "a")));

@@ -55,6 +55,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.TestOutputTopic;
+import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.TopologyTestDriver;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -92,11 +93,12 @@ final class TestMachine implements AutoCloseable {
     final Occupancy occupancy = new Occupancy();
     final Agents agents;
     final Map<String, ToolDefinition> tools = new TreeMap<>();
-    final TopologyTestDriver driver;
+    TopologyTestDriver driver;
+    private final Topology topology;
     private final ReplySecrets replies;
     private final Counted counted = new Counted();
-    private final TestOutputTopic<byte[], byte[]> journal;
-    private final TestOutputTopic<byte[], byte[]> deadLetters;
+    private TestOutputTopic<byte[], byte[]> journal;
+    private TestOutputTopic<byte[], byte[]> deadLetters;
 
     TestMachine(Path stateDir, AdmissionSettings admission) {
         this(stateDir, admission, 1);
@@ -207,38 +209,52 @@ final class TestMachine implements AutoCloseable {
         this.agents = agents;
         this.replies = replies;
         served.forEach(tool -> tools.put(tool.name(), tool));
+        topology = TaskTopology.build(
+                new TaskShellSettings(
+                                TOPICS,
+                                partitions,
+                                Duration.ofHours(24),
+                                Duration.ofDays(30),
+                                !served.isEmpty(),
+                                admission,
+                                Duration.ofDays(30),
+                                true)
+                        .onRestart(onRestart)
+                        .signedBy(replies),
+                new TaskFsm(limits),
+                new TaskTopology.Surroundings(
+                        new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
+                        model,
+                        inbox,
+                        new OpenStores(),
+                        new HereTools(),
+                        schedules,
+                        new Sessions(sessions, elsewhere, origins),
+                        counted,
+                        occupancy,
+                        false,
+                        rules));
+        driver = new TopologyTestDriver(topology, config(stateDir), start);
+        journal = output(TOPICS.journal());
+        deadLetters = output(TOPICS.deadLetters());
+    }
+
+    private static Properties config(Path stateDir) {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "unused:1");
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString());
-        driver = new TopologyTestDriver(
-                TaskTopology.build(
-                        new TaskShellSettings(
-                                        TOPICS,
-                                        partitions,
-                                        Duration.ofHours(24),
-                                        Duration.ofDays(30),
-                                        !served.isEmpty(),
-                                        admission,
-                                        Duration.ofDays(30),
-                                        true)
-                                .onRestart(onRestart)
-                                .signedBy(replies),
-                        new TaskFsm(limits),
-                        new TaskTopology.Surroundings(
-                                new ToolRouting(agents, new Tools(tools), new Approvals(Duration.ofHours(1))),
-                                model,
-                                inbox,
-                                new OpenStores(),
-                                new HereTools(),
-                                schedules,
-                                new Sessions(sessions, elsewhere, origins),
-                                counted,
-                                occupancy,
-                                false,
-                                rules)),
-                config,
-                start);
+        return config;
+    }
+
+    /**
+     * The same process begins anew with no rows, as it does after a transaction was aborted.
+     *
+     * @param stateDir another one
+     */
+    void beginAnew(Path stateDir) {
+        driver.close();
+        driver = new TopologyTestDriver(topology, config(stateDir), START);
         journal = output(TOPICS.journal());
         deadLetters = output(TOPICS.deadLetters());
     }
