@@ -36,6 +36,8 @@ final class ScheduleClock {
     private static final Duration LATE = Duration.ofMinutes(1);
     /** How long an event may stand on its lane before it counts as refused. */
     private static final Duration ON_ITS_LANE = Duration.ofMinutes(10);
+    /** How long a newer version of a schedule is waited for that another instance knew. */
+    private static final Duration NEWER_ON_ITS_WAY = Duration.ofMinutes(1);
     /** How long a schedule that could not be fired rests, and a row without a schedule is kept. */
     private static final Duration REST = Duration.ofMinutes(1);
 
@@ -90,7 +92,7 @@ final class ScheduleClock {
     void run(UnitOfWork unit, long nowMs) {
         Schedules.Known now = known.known();
         if (now.change() != change) {
-            own = mine(now.schedules());
+            own = mine(now.schedules(), nowMs);
             change = now.change();
         }
         for (Own one : own) {
@@ -122,21 +124,32 @@ final class ScheduleClock {
         });
     }
 
-    private List<Own> mine(List<Schedule> all) {
+    private List<Own> mine(List<Schedule> all, long nowMs) {
         IdentityHashMap<Schedule, Own> before = new IdentityHashMap<>();
         own.forEach(one -> before.put(one.schedule, one));
         return all.stream()
                 .filter(schedule -> isHome.test(schedule.homeKey()))
                 .map(schedule -> {
                     Own same = before.get(schedule);
-                    return same == null ? new Own(schedule, dueMs(schedule)) : same;
+                    return same == null ? new Own(schedule, firstDueMs(schedule, nowMs)) : same;
                 })
                 .toList();
     }
 
+    /**
+     * When one is due that was not known so before. Where another instance knew a newer version, that one is about to
+     * come here; if it does not, it was taken back, and this one was made again by a clock that is behind.
+     */
+    private long firstDueMs(Schedule schedule, long nowMs) {
+        ScheduleRow row = rows.get(schedule.key());
+        long dueMs = dueMs(schedule);
+        boolean isOld = row != null && row.changedAtMs() > schedule.changedAt().toEpochMilli();
+        return isOld ? Math.max(dueMs, nowMs + NEWER_ON_ITS_WAY.toMillis()) : dueMs;
+    }
+
     private long dueMs(Schedule schedule) {
         ScheduleRow row = rows.get(schedule.key());
-        if (schedule.paused() || isOld(schedule, row)) {
+        if (schedule.paused()) {
             return NEVER;
         }
         return schedule.timing()
@@ -144,11 +157,6 @@ final class ScheduleClock {
                 .next(done(schedule, row))
                 .map(Instant::toEpochMilli)
                 .orElse(NEVER);
-    }
-
-    /** Another instance knew a newer version than has come here yet. */
-    private static boolean isOld(Schedule schedule, @Nullable ScheduleRow row) {
-        return row != null && row.changedAtMs() > schedule.changedAt().toEpochMilli();
     }
 
     /** Up to when its moments are done with. A version before may have fired something since this one was made. */
@@ -159,9 +167,6 @@ final class ScheduleClock {
 
     private void fire(Schedule schedule, long nowMs) {
         ScheduleRow row = rows.get(schedule.key());
-        if (isOld(schedule, row)) {
-            return;
-        }
         Instant now = Instant.ofEpochMilli(nowMs);
         Schedule.Timing timing = schedule.timing();
         int most = timing.missed() == Schedule.Missed.ALL ? timing.missedLimit() : 1;

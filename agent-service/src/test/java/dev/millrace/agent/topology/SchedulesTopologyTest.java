@@ -199,6 +199,36 @@ class SchedulesTopologyTest {
     }
 
     @Test
+    @DisplayName(
+            "a schedule that was taken back and made again by somebody whose clock is behind fires, a minute late at"
+                    + " first, and no moment twice")
+    void shouldFireWhatWasMadeAgain() {
+        Schedule first = schedule("report", "{\"cron\": \"* * * * *\", \"text\": \"go\"}", START);
+        try (TestMachine machine = machine("a", START)) {
+            machine.schedules.put(first.since(START.plusSeconds(50)));
+            machine.driver.advanceWallClockTime(Duration.ofSeconds(61));
+            machine.schedules.remove("default", "report");
+            machine.driver.advanceWallClockTime(Duration.ofSeconds(1));
+            fired(machine);
+
+            // when: by a clock that is behind
+            machine.schedules.put(first.since(START.plusSeconds(20)));
+            machine.driver.advanceWallClockTime(Duration.ofSeconds(1));
+            machine.driver.advanceWallClockTime(Duration.ofSeconds(59));
+            List<Event> early = fired(machine);
+            for (int second = 0; second < 90; second++) {
+                machine.driver.advanceWallClockTime(Duration.ofSeconds(1));
+            }
+
+            // then
+            assertThat(early).as("a newer version may be on its way").isEmpty();
+            assertThat(fired(machine))
+                    .extracting(SchedulesTopologyTest::scheduledAt)
+                    .containsExactly("2026-11-21T12:02:00Z", "2026-11-21T12:03:00Z");
+        }
+    }
+
+    @Test
     @DisplayName("a change right at a moment does not fire that moment twice")
     void shouldNotFireTwiceWhenChanged() {
         Schedule first = schedule("report", "{\"cron\": \"* * * * *\", \"text\": \"go\"}", START);
