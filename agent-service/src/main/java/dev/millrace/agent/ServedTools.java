@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tool catalogue as the definitions topic has it. A tool whose toolset has no request topic is not shown to anybody
- * before it has one.
+ * The tool catalogue as the definitions topic has it. A tool whose toolset has no request topic, or has none any more,
+ * is not shown to anybody before it has one.
  */
 public final class ServedTools implements ToolCatalogue, DefinitionTaker {
 
@@ -82,11 +82,22 @@ public final class ServedTools implements ToolCatalogue, DefinitionTaker {
 
     @Override
     public void lookAgain() {
+        Set<String> askable = toolsets().stream().filter(hasTopic).collect(Collectors.toUnmodifiableSet());
         waiting.forEach((id, tool) -> {
-            if (hasTopic.test(tool.toolset())) {
+            if (askable.contains(tool.toolset())) {
                 waiting.remove(id);
                 tools.put(id, tool);
                 LOGGER.atInfo().addKeyValue("toolName", id).log("A tool's toolset has its request topic now");
+            }
+        });
+        tools.forEach((id, tool) -> {
+            if (!askable.contains(tool.toolset())) {
+                waiting.put(id, tool);
+                tools.remove(id);
+                LOGGER.atWarn()
+                        .addKeyValue("toolName", id)
+                        .addKeyValue("toolset", tool.toolset())
+                        .log("A tool's toolset has no request topic any more, it is left out until it has one");
             }
         });
         order();

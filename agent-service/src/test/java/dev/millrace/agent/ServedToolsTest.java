@@ -31,6 +31,25 @@ class ServedToolsTest {
     }
 
     @Test
+    void shouldNotShowAToolAnyMoreWhoseToolsetCannotBeAsked() throws MalformedEventException {
+        // given
+        tools.take("echo", definition("echo", "tool"));
+        tools.take("copy", definition("copy", "tool"));
+        // when
+        toolsets.clear();
+        tools.lookAgain();
+        // then
+        assertThat(tools.all()).isEmpty();
+        assertThat(tools.find("echo")).isNull();
+        assertThat(tools.toolsets()).as("it is looked at").containsExactly("tool");
+        // when
+        toolsets.add("tool");
+        tools.lookAgain();
+        // then
+        assertThat(tools.all()).extracting(ToolDefinition::name).containsExactly("copy", "echo");
+    }
+
+    @Test
     void shouldForgetWhatIsTakenBackWhileItWaits() throws MalformedEventException {
         // given
         tools.take("bill", definition("bill", "billing"));
