@@ -1,5 +1,6 @@
 package dev.millrace.agent.topology;
 
+import dev.millrace.agent.core.Usage;
 import dev.millrace.engine.UnitOfWork.Undone;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Ids;
@@ -8,7 +9,10 @@ import dev.millrace.schemas.Payload;
 import dev.millrace.schemas.Payload.ModelCallOutcome;
 import java.util.Optional;
 
-/** The replies that a task gets in place of those that cannot be taken, so that it does not wait for its deadline. */
+/**
+ * The replies that a task gets in place of those that cannot be taken, so that it does not wait for its deadline, or of
+ * a child that cannot be started, for which there is none.
+ */
 final class FailedReplies {
 
     private FailedReplies() {}
@@ -43,6 +47,20 @@ final class FailedReplies {
                                 completed.callId(), completed.toolName(), error, why.reason(), null, null)));
             default -> Optional.empty();
         };
+    }
+
+    /**
+     * What the parent of a child is told whose start, or going on, this event is.
+     *
+     * @param why why it is not taken
+     * @return empty if nobody waits for a child by it
+     */
+    static Optional<Event> toParent(Event start, String why) {
+        Parentage parent = Parentage.of(start, Usage.NONE);
+        String childId = EventMapping.taskIdOf(start);
+        return parent == null || childId == null
+                ? Optional.empty()
+                : Optional.of(new TaskRecords(start).notStarted(parent, StoredTask.absent(start, childId, 0), why));
     }
 
     private static Event failure(Event reply, KnownEventType type, Payload payload) {

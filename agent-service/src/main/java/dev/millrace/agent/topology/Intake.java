@@ -9,6 +9,7 @@ import dev.millrace.engine.Rehoming;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.engine.Sender;
 import dev.millrace.engine.UnitOfWork;
+import dev.millrace.engine.UnitOfWork.Undone;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -23,6 +24,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import org.apache.kafka.streams.processor.api.Record;
@@ -206,6 +208,19 @@ final class Intake implements Processing.Onward {
     void takeFailure(Event failure, long receivedMs, Instant now) throws RejectedRecordException {
         if (isHome(failure)) {
             process(failure, false, receivedMs, now);
+        }
+    }
+
+    /** What the parent is told of a child that a record would have started which cannot be taken. */
+    Optional<Event> toParent(Record<byte[], LaneDates.Dated> refused, Undone why) {
+        try {
+            Event start = event(refused);
+            requireSchema(start);
+            return FailedReplies.toParent(tokens.believed(start), String.valueOf(why.detail()));
+        } catch (MalformedEventException | RejectedRecordException e) {
+            return Optional.empty(); // nobody waits for it, or may be told so by whoever has sent it
+        } catch (RuntimeException | StackOverflowError e) {
+            return Optional.empty(); // this may be why it cannot be taken
         }
     }
 

@@ -278,13 +278,13 @@ final class Processing {
     }
 
     /** Puts the first event of a session aside, since a defect keeps it from going on. */
-    void giveUp(String line) {
+    void giveUp(String line, Instant now) {
         TreeSet<String> keys = lines.get(line);
         String key = keys == null ? null : keys.first();
         Row row = key == null ? null : store.get(key);
         if (key != null && row != null) {
             remove(key, row);
-            putAside(row, "internal_error", "a defect; the log tells more");
+            putAside(row, "internal_error", "a defect; the log tells more", now);
         }
     }
 
@@ -303,7 +303,7 @@ final class Processing {
             if (next == null) {
                 remove(key, row);
                 outbox.taking(row.event().id(), row.receivedMs());
-                orAside(row, () -> onward.deliver(row, now));
+                orAside(row, now, () -> onward.deliver(row, now));
             } else {
                 Asked asked = ask(row, next, now);
                 put(key, row.asking(asked));
@@ -360,7 +360,7 @@ final class Processing {
             case Verdict.Replaced(List<Event> produced) -> {
                 metrics.processed(asked.processor(), HeaderNames.OVERWRITTEN);
                 remove(key, row);
-                orAside(row, () -> onward.overwritten(row, asked.processor(), now));
+                orAside(row, now, () -> onward.overwritten(row, asked.processor(), now));
                 for (int i = 0; i < produced.size(); i++) {
                     // behind the one that they replace, and before all that came after it
                     put(String.format("%s.%02d", key, i), row.of(produced.get(i), asked.processor()));
@@ -372,7 +372,7 @@ final class Processing {
                 if (asked.required()) {
                     remove(key, row);
                     String said = "processor " + asked.processor() + ": " + JsonText.cut(why, MAX_ERROR);
-                    orAside(row, () -> onward.stopped(row, said, now));
+                    orAside(row, now, () -> onward.stopped(row, said, now));
                 } else {
                     put(key, row.past(asked.processor()));
                 }
@@ -475,15 +475,16 @@ final class Processing {
         void run() throws RejectedRecordException;
     }
 
-    private void orAside(Row row, Step step) {
+    private void orAside(Row row, Instant now, Step step) {
         try {
             step.run();
         } catch (RejectedRecordException e) {
-            putAside(row, e.reason(), String.valueOf(e.getMessage()));
+            putAside(row, e.reason(), String.valueOf(e.getMessage()), now);
         }
     }
 
-    private void putAside(Row row, String reason, String detail) {
+    /** Whoever waits for a child that it would have started is told. */
+    private void putAside(Row row, String reason, String detail, Instant now) {
         outbox.deadLetter(
                 row.event(),
                 new DeadLetters.Origin(
@@ -493,6 +494,7 @@ final class Processing {
                         row.receivedMs()),
                 reason,
                 detail);
+        FailedReplies.toParent(row.event(), detail).ifPresent(answer -> outbox.lane(answer, now));
     }
 
     private void put(String key, Row row) {

@@ -281,7 +281,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                     })
                     .isPresent();
             while (broke && line != null) {
-                broke = unit.attempt(() -> processing.giveUp(line)).isEmpty()
+                broke = unit.attempt(() -> processing.giveUp(line, now)).isEmpty()
                         && unit.attempt(() -> processing.goOn(line, now, intake))
                                 .isPresent();
             }
@@ -393,8 +393,11 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
     /** What came from hand to hand has no place of its own among the dead letters; the log has it. */
     private void putAside(Arrival arrival, Undone why) {
         switch (arrival) {
-            case OfLane(Record<byte[], LaneDates.Dated> incoming) ->
+            case OfLane(Record<byte[], LaneDates.Dated> incoming) -> {
                 outbox.deadLetter(incoming, why.reason(), why.detail());
+                Instant now = Instant.ofEpochMilli(context.currentSystemTimeMs());
+                intake.toParent(incoming, why).ifPresent(answer -> outbox.lane(answer, now));
+            }
             case OfHand(Event reply) ->
                 LOGGER.atError()
                         .addKeyValue("eventId", reply.id())

@@ -309,7 +309,7 @@ final class TaskRecords {
 
     /** The answer to a parent whose child, for the start of which this object was made, was not started. */
     Event notStarted(Parentage parent, StoredTask child, String why) {
-        String error = "Task " + child.taskId() + " was not started: " + why;
+        String error = JsonText.cut("Task " + child.taskId() + " was not started: " + why, MAX_CHILD_ERROR);
         return toParent(parent, child, Usage.NONE, null, error, BackgroundEnd.FAILED);
     }
 

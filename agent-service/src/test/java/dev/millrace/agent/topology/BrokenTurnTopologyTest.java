@@ -4,6 +4,7 @@ import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.KnownEventType;
@@ -12,6 +13,7 @@ import dev.millrace.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.test.TestRecord;
@@ -99,6 +101,39 @@ class BrokenTurnTopologyTest {
                 .filteredOn(event -> event.type() == KnownEventType.TASK_COMPLETED)
                 .extracting(Event::taskId)
                 .containsExactly("before", "m1");
+    }
+
+    @Test
+    @DisplayName("a start of a child that breaks the machine is put aside, and the parent is told at once, in front and"
+            + " behind; nobody else's is told of")
+    void shouldTellTheParentOfAStartThatBreaks() {
+        // given
+        machine.breakAccepting(true);
+
+        // when
+        machine.send(startOf("boss/1/1", false));
+        machine.send(startOf("boss/1/2", true));
+        machine.send(message("own"));
+
+        // then
+        assertThat(machine.deadLetters())
+                .as("there is no boss, to whom the driver brings the answers")
+                .containsExactly("internal_error", "internal_error", "unknown_task", "internal_error");
+        assertThat(machine.sent(Segment.TOOL)).singleElement().satisfies(answer -> {
+            assertThat(answer.taskId()).isEqualTo("boss");
+            assertThat(answer.text("callId")).isEqualTo("boss/1/1");
+            assertThat(answer.text("code")).isEqualTo("sub_task_failed");
+            assertThat(answer.text("error")).contains("was not started");
+        });
+        assertThat(machine.sent(Segment.EXTERNAL)).singleElement().satisfies(answer -> {
+            assertThat(answer.text("callId")).isEqualTo("boss/1/2");
+            assertThat(answer.text("error")).contains("was not started");
+        });
+    }
+
+    private static Event.Builder startOf(String callId, boolean background) {
+        Map<String, Object> parent = Map.of("taskId", "boss", "callId", callId, "background", background);
+        return message(Children.idOf(callId)).payload(Map.of("text", "go", "parent", parent));
     }
 
     @Test

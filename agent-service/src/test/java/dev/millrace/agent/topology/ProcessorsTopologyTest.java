@@ -5,12 +5,14 @@ import static dev.millrace.agent.topology.TestMachine.event;
 import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.schemas.ErrorCode;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.JsonObject;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
+import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.ToolDefinition.Processes;
 import java.nio.file.Path;
@@ -103,6 +105,58 @@ class ProcessorsTopologyTest {
         assertThat(produced.effectivePriority()).isEqualTo(120);
         assertThat(produced.causalDepth()).isEqualTo(1);
         assertThat(machine.called()).containsExactly(produced.id());
+    }
+
+    @Test
+    @DisplayName("a parent is told of a child whose start is one event too many to be held")
+    void shouldTellTheParentOfOneTooMany() {
+        // given: as many as there may be, which are read again after something broke
+        for (int i = 0; i < Processing.MAX_HELD; i++) {
+            Event held = message("h" + i).build();
+            Processing.Place place = new Processing.Place(TestMachine.TOPICS.lane(held.lane()), 0, 0);
+            machine.rows(TaskStores.PROCESSING)
+                    .put(
+                            String.format("%016x", i),
+                            new Processing.Row(held, 0, place, true, List.of(), List.of(), null));
+        }
+        machine.breakAcceptingOnce();
+        machine.send(message("t"));
+        processor("gate", true, "MESSAGE_RECEIVED");
+
+        // when
+        machine.send(startOf("boss/1/1"));
+
+        // then
+        assertThat(machine.deadLetters()).containsExactly("too_many_held");
+        assertThat(machine.sent(Segment.TOOL)).singleElement().satisfies(answer -> {
+            assertThat(answer.taskId()).isEqualTo("boss");
+            assertThat(answer.text("callId")).isEqualTo("boss/1/1");
+            assertThat(answer.text("error")).contains("was not started", "wait for processors");
+        });
+    }
+
+    @Test
+    @DisplayName("a parent is told of a child whose start was held and breaks the machine when it goes on")
+    void shouldTellTheParentOfAHeldStartThatBreaks() {
+        // given
+        processor("gate", false, "MESSAGE_RECEIVED");
+        machine.send(startOf("boss/1/1"));
+
+        // when
+        machine.breakAccepting(true);
+        machine.driver.advanceWallClockTime(TIMEOUT.plusSeconds(2));
+
+        // then
+        assertThat(machine.deadLetters()).containsExactly("internal_error");
+        assertThat(machine.sent(Segment.TOOL)).singleElement().satisfies(answer -> {
+            assertThat(answer.text("callId")).isEqualTo("boss/1/1");
+            assertThat(answer.text("error")).contains("was not started");
+        });
+    }
+
+    private static Event.Builder startOf(String callId) {
+        return message(Children.idOf(callId))
+                .payload(Map.of("text", "go", "parent", Map.of("taskId", "boss", "callId", callId)));
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.millrace.agent.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.agent.core.Children;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Extensions;
@@ -178,6 +179,19 @@ class ReplyTokensTopologyTest {
 
             // then
             assertThat(machine.deadLetters()).containsExactly(REFUSED, REFUSED);
+        }
+    }
+
+    @Test
+    @DisplayName("whoever pretends to start a child without its token says nothing to the parent")
+    void shouldTellNoParentOfAFalseChild() {
+        ReplySecrets secrets = ReplySecrets.of(List.of(SECRET), true);
+        try (TestMachine machine = TestMachine.signing(stateDir, secrets)) {
+            machine.send(TestMachine.message(Children.idOf("boss/1/1"))
+                    .payload(Map.of("text", "go", "parent", Map.of("taskId", "boss", "callId", "boss/1/1"))));
+
+            assertThat(machine.deadLetters()).containsExactly(REFUSED);
+            assertThat(machine.sent(Segment.TOOL)).isEmpty();
         }
     }
 
