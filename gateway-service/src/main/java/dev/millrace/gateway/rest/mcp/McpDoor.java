@@ -1,10 +1,12 @@
 package dev.millrace.gateway.rest.mcp;
 
+import dev.millrace.gateway.access.Permission;
 import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.Memory;
 import dev.millrace.gateway.kafka.MemoryVersion;
+import dev.millrace.gateway.rest.access.Access;
 import dev.millrace.gateway.rest.rpc.RpcFault;
 import dev.millrace.gateway.rest.turns.ExposedAgents;
 import dev.millrace.http.client.QueryUnavailableException;
@@ -49,13 +51,15 @@ class McpDoor {
     private final ExposedAgents agents;
     private final Memory memory;
     private final McpTasks tasks;
+    private final Access access;
     private final GatewayConfig config;
 
     @Inject
-    McpDoor(ExposedAgents agents, Memory memory, McpTasks tasks, GatewayConfig config) {
+    McpDoor(ExposedAgents agents, Memory memory, McpTasks tasks, Access access, GatewayConfig config) {
         this.agents = agents;
         this.memory = memory;
         this.tasks = tasks;
+        this.access = access;
         this.config = config;
     }
 
@@ -73,11 +77,11 @@ class McpDoor {
             case "ping" -> stateless ? null : new McpMessage.Done(null, null);
             case "server/discover" -> discovered();
             case "tools/list" -> tools(stateless);
-            case "resources/list" -> resources(request, namespace);
+            case "resources/list" -> resources(request, readable(namespace));
             case "resources/templates/list" ->
                 new McpMessage.ResourceTemplates(
                         complete(stateless), fresh(stateless), scope(stateless), List.of(), meta(stateless));
-            case "resources/read" -> contents(request, namespace);
+            case "resources/read" -> contents(request, readable(namespace));
             default -> tasks.answer(request, namespace);
         };
     }
@@ -152,6 +156,12 @@ class McpDoor {
                 .put("type", "string")
                 .put("description", description)
                 .build();
+    }
+
+    /** The namespace, if the caller may read there: they have been let in as one who writes. */
+    private String readable(String namespace) {
+        access.require(namespace, Permission.READ);
+        return namespace;
     }
 
     private McpMessage.Resources resources(McpRequest request, String namespace)

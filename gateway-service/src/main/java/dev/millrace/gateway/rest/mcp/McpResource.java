@@ -66,8 +66,9 @@ public class McpResource {
             summary = "A message of an MCP client",
             description =
                     "JSON-RPC of the protocol 2026-07-28, or of those with a handshake (2025-03-26 to 2025-11-25), without a"
-                            + " session. A decision about a tool call needs the permission approve as well. tools/call is answered by"
-                            + " server-sent events, or at once by a task if the client has that extension.")
+                            + " session. Resources and the tasks of calls need the permission read as well, a decision about a"
+                            + " tool call the permission approve. tools/call is answered by server-sent events, or at once by a"
+                            + " task if the client has that extension.")
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = Object.class)))
     @APIResponse(responseCode = "200", description = "The answer, or an error of JSON-RPC.")
     @APIResponse(responseCode = "202", description = "A notification; nobody answers it.")

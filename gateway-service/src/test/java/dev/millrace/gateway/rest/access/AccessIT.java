@@ -548,6 +548,35 @@ class AccessIT {
     }
 
     @Test
+    @DisplayName("over MCP memory is for those who may read it: writing alone is not enough")
+    void shouldKeepMemoryFromThoseWhoMayOnlyWrite() throws Exception {
+        String list = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}";
+        String read = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/read\","
+                + "\"params\":{\"uri\":\"memory:///facts/nothing.md\"}}";
+
+        for (String message : List.of(list, read)) {
+            Answer refused = mcp(token("acme:write rival:read"), message);
+            assertThat(refused.status()).isEqualTo(200);
+            assertThat(refused.json())
+                    .as(refused.body())
+                    .doesNotContainKey("result")
+                    .extractingByKey("error")
+                    .asString()
+                    .contains("-32602", "is not granted acme:read");
+        }
+        String both = token("acme:write acme:read");
+        assertThat(mcp(both, list).json()).extractingByKey("result").asString().contains("resources=[");
+        assertThat(mcp(both, read).body()).contains("Resource not found");
+    }
+
+    private Answer mcp(String token, String message) throws IOException, InterruptedException {
+        return gateway.send(with(token, gateway.request("/mcp"))
+                .header("Content-Type", "application/json")
+                .header("X-Namespace", "acme")
+                .POST(BodyPublishers.ofString(message)));
+    }
+
+    @Test
     @DisplayName("namespaces: those in which there is something, by pages, and of others not even a name")
     void shouldTellOnlyTheirOwnNamespaces() throws Exception {
         String all = token("*:read");

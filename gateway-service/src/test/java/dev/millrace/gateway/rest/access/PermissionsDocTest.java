@@ -48,7 +48,8 @@ class PermissionsDocTest {
             `SYSTEM_SHUTTING_DOWN` and `HEARTBEAT`, which are for all, need it everywhere. What the machines and workers say (results, replies,
             decisions, that a task has failed) is nobody's to send. Dead letters are of the namespace of the event that they were; those that are no
             event, or for all namespaces, are for those who may see all. `/v1/stream` and `/v1/notifications` are of all
-            namespaces for those who may read everywhere, and else of the caller's own.
+            namespaces for those who may read everywhere, and else of the caller's own. What reads over `POST /mcp` and `POST /a2a/{agent}`
+            (resources, and tasks that are asked for) needs `read` in its namespace as well.
 
             Open without a login: `/openapi`, `/q/swagger-ui`, and the files of `/console/`, whose requests need what every request
             needs; and, at the management port, `/q/health` and `/q/metrics`.
