@@ -473,7 +473,9 @@ final class StubAgent implements AutoCloseable {
         view.put("taskId", taskOf(last));
         view.put("sessionId", last.sessionId());
         view.put("state", stateOf(history));
-        if (last.type() == KnownEventType.APPROVAL_REQUESTED) {
+        if (last.fields().get("waitingFor") instanceof Map<?, ?> told) {
+            view.put("waitingFor", told);
+        } else if (last.type() == KnownEventType.APPROVAL_REQUESTED) {
             view.put("waitingFor", Map.of("kind", "approval"));
         } else if (last.text("question") != null) {
             view.put("waitingFor", Map.of("kind", "answer"));

@@ -35,6 +35,11 @@ public class TaskWaiter {
 
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     private static final Set<String> AT_REST = Set.of("completed", "failed", "cancelled", "suspended");
+    /** What a suspended task waits for that comes although nobody does anything. */
+    private static final Set<String> COMES_BY_ITSELF = Set.of("children", "admission");
+    /** What a suspended task waits for that is held by hand. */
+    private static final String RESUME = "resume";
+
     private static final Set<String> TYPES = Set.of(
             KnownEventType.TASK_COMPLETED.wireName(),
             KnownEventType.TASK_FAILED.wireName(),
@@ -120,10 +125,16 @@ public class TaskWaiter {
     /** Whether a task goes on only if a person does something, or not at all. */
     private static boolean rests(ObjectNode view) {
         String state = view.path("state").asText();
-        String waitsFor = view.path("waitingFor").path("kind").asText();
-        return AT_REST.contains(state)
-                && !(state.equals("suspended")
-                        && Set.of("children", "admission").contains(waitsFor));
+        return AT_REST.contains(state) && !(state.equals("suspended") && COMES_BY_ITSELF.contains(waitsFor(view)));
+    }
+
+    /** Whether a task has ended, or asks something or needs an approval: what is held by hand does neither. */
+    private static boolean asksOrHasEnded(ObjectNode view) {
+        return rests(view) && !waitsFor(view).equals(RESUME);
+    }
+
+    private static String waitsFor(ObjectNode view) {
+        return view.path("waitingFor").path("kind").asText();
     }
 
     private static String taskOf(Event event) {
@@ -155,8 +166,7 @@ public class TaskWaiter {
         try {
             for (long left = atMost.toNanos(); left > 0; left = end - System.nanoTime()) {
                 if (maybeOld) {
-                    Optional<ObjectNode> view = view(event, null)
-                            .filter(one -> AT_REST.contains(one.path("state").asText()));
+                    Optional<ObjectNode> view = view(event, null).filter(TaskWaiter::asksOrHasEnded);
                     if (view.isPresent()) {
                         return view;
                     }

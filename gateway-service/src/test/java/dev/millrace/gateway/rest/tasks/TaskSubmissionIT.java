@@ -33,6 +33,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @QuarkusTest
 @RequiresBroker
@@ -430,6 +432,30 @@ class TaskSubmissionIT {
         // then
         assertThat(answer.status()).isEqualTo(200);
         assertThat(answer.text("response")).isEqualTo("Long ago.");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"children,202", "admission,202", "resume,202", "answer,200", "approval,200"})
+    @DisplayName(
+            "a repeated request waits on for a task that has sub-tasks, waits for its place or is held by hand; one"
+                    + " that asks something or needs an approval ends the wait")
+    void shouldWaitOnForATaskThatAsksNothing(String waitingFor, int status) throws Exception {
+        // given
+        String id = Ids.random();
+        Event root = gateway.journalRoot(id, null);
+        gateway.journal(
+                root,
+                KnownEventType.TASK_STATE_CHANGED,
+                1,
+                Map.of("toState", "suspended", "waitingFor", Map.of("kind", waitingFor)));
+        await().atMost(GatewayClient.LIMIT)
+                .until(() -> gateway.get("/v1/tasks/" + id).text("state").equals("suspended"));
+
+        // when
+        Answer answer = gateway.postJson("/v1/tasks?wait=300ms", Map.of("text", "hello", "id", id));
+
+        // then
+        assertThat(answer.status()).as(answer.body()).isEqualTo(status);
     }
 
     @Test
