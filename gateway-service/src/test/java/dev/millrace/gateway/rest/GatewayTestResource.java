@@ -62,7 +62,9 @@ public final class GatewayTestResource implements QuarkusTestResourceLifecycleMa
                 "millrace.gateway.watch.inbox.session",
                 "inbox",
                 "millrace.gateway.quotas.limited.tasks-per-minute",
-                "2"));
+                "2",
+                "millrace.gateway.quotas.retrying.tasks-per-minute",
+                "1"));
         config.putAll(Map.of(
                 "kafka.bootstrap.servers",
                 broker.bootstrapServers(),

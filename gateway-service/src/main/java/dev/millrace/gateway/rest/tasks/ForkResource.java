@@ -174,7 +174,7 @@ public class ForkResource {
             String id = IdempotencyKey.or(wanted.id(), idempotencyKey);
             Event event = event(id == null ? Ids.random() : id, namespace, reply);
             intake.requireValid(event);
-            intake.acceptFork(event);
+            intake.acceptWithTheMachines(event);
             Task.Links links = Task.Links.of(namespace, event.id());
             return Response.accepted(Json.writeText(new Task.Accepted(event.id(), event.id(), null, "accepted", links)))
                     .location(URI.create(links.self()))

@@ -6,7 +6,6 @@ import dev.millrace.gateway.config.GatewayConfig;
 import dev.millrace.gateway.kafka.BrokerUnavailableException;
 import dev.millrace.gateway.kafka.DeadLetter;
 import dev.millrace.gateway.kafka.DeadLetterReader;
-import dev.millrace.gateway.kafka.EventSender;
 import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ForgottenTopic;
 import dev.millrace.gateway.kafka.Places;
@@ -57,8 +56,6 @@ public class QueueControls {
     private static final String CANCELLED = "cancelled";
 
     private static final Set<String> RETRIED = Set.of("failed", "expired", "cancelled");
-    /** Written by the machines alone. */
-    private static final String OBSERVED = "observed";
 
     private final Tasks tasks;
     private final AgentClient agentService;
@@ -71,14 +68,12 @@ public class QueueControls {
     static class Letters {
         private final DeadLetterReader reader;
         private final ForgottenTopic forgotten;
-        private final EventSender sender;
         private final GatewayConfig config;
 
         @Inject
-        Letters(DeadLetterReader reader, ForgottenTopic forgotten, EventSender sender, GatewayConfig config) {
+        Letters(DeadLetterReader reader, ForgottenTopic forgotten, GatewayConfig config) {
             this.reader = reader;
             this.forgotten = forgotten;
-            this.sender = sender;
             this.config = config;
         }
 
@@ -110,10 +105,6 @@ public class QueueControls {
 
         boolean isDiscarded(DeadLetter letter) {
             return forgotten.isDiscarded(letter);
-        }
-
-        void send(Event event) throws BrokerUnavailableException, EventTooLargeException {
-            sender.send(List.of(event));
         }
     }
 
@@ -292,14 +283,10 @@ public class QueueControls {
                     "Expected an event that stands for itself, found one whose answer the task "
                             + message.parent().taskId() + " waited for; try that one again.");
         }
-        Event again = again(failed, item, payload);
+        Event again = TaskIntake.inPlaceOf(failed, again(failed, item, payload));
         intake.requireValid(again);
         intake.requireAgent(again);
-        if (again.payload() instanceof Payload.MessageReceived message && message.observed() != null) {
-            letters.send(again); // what a rule has handed over stays that
-        } else {
-            intake.accept(List.of(again));
-        }
+        intake.acceptWithTheMachines(again);
         return new QueueItem.Queued(again.id(), again.sessionId(), PENDING, eventId);
     }
 
@@ -317,21 +304,12 @@ public class QueueControls {
     }
 
     private Event again(Event failed, QueueItem item, @Nullable Map<String, @Nullable Object> payload) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>(failed.fields());
-        if (payload != null) {
-            fields.clear();
-            fields.putAll(payload);
-            fields.remove(OBSERVED);
-            fields.remove("parent");
-            if (failed.fields().containsKey(OBSERVED)) {
-                fields.put(OBSERVED, failed.fields().get(OBSERVED));
-            }
-        }
         Instant now = Instant.now();
         // one failure is tried again once, however often that is asked for
         String id = Ids.hash(failed.namespace() + '\n' + failed.id() + "\nretry\n" + item.updatedAt())
                 .substring(0, 32);
         try {
+            JsonObject fields = payload == null ? failed.fields() : JsonObject.of(payload);
             return access.stamped(Event.root(id, failed.type(), now)
                     .source(failed.source())
                     .namespace(failed.namespace())

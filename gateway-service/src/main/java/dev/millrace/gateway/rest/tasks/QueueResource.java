@@ -123,7 +123,8 @@ public class QueueResource {
     @Operation(
             summary = "Try what has failed again",
             description = "Sends the event once more, with another payload if the body has one, as an event that the"
-                    + " failed one has led to. One failure is tried again once: asking a second time changes nothing.")
+                    + " failed one has led to. What only the machines say, such as what a fork goes on from, stays as it"
+                    + " was. One failure is tried again once: asking a second time changes nothing.")
     @RequestBody(content = @Content(schema = @Schema(implementation = QueueItem.Retry.class)))
     @APIResponse(responseCode = "202", content = @Content(schema = @Schema(implementation = QueueItem.Queued.class)))
     @APIResponse(responseCode = "400", description = "bad_json, unknown_field, bad_field")

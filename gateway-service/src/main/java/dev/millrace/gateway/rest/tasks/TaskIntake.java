@@ -35,7 +35,10 @@ public class TaskIntake {
     private static final Set<KnownEventType> STARTERS =
             Set.of(KnownEventType.MESSAGE_RECEIVED, KnownEventType.WEBHOOK_TRIGGERED, KnownEventType.SCHEDULE_FIRED);
 
-    private static final Set<String> OF_THE_MACHINE = Set.of("parent", "observed", "fork");
+    private static final String OBSERVED = "observed";
+    private static final String FORK = "fork";
+    private static final String THREAD = "thread";
+    private static final Set<String> OF_THE_MACHINE = Set.of("parent", OBSERVED, FORK);
 
     private final Bodies bodies;
     private final EventSender sender;
@@ -132,7 +135,7 @@ public class TaskIntake {
                         message.parent() != null
                                 || message.observed() != null
                                 || message.fork() != null
-                                || (message.thread() != null && message.thread().spokenIn() != null);
+                                || wasSpoken(message);
                     case Payload.TaskResumed resumed -> resumed.parent() != null;
                     default -> false;
                 };
@@ -140,13 +143,37 @@ public class TaskIntake {
             return event;
         }
         JsonObject payload = event.fields().without(OF_THE_MACHINE);
-        if (payload.get("thread") instanceof JsonObject thread) {
+        if (payload.get(THREAD) instanceof JsonObject thread) {
             payload = JsonObject.builder()
                     .putAll(payload)
-                    .put("thread", thread.without(Set.of("spokenIn")))
+                    .put(THREAD, thread.without(Set.of("spokenIn")))
                     .build();
         }
         return event.toBuilder().payload(payload).build();
+    }
+
+    private static boolean wasSpoken(Payload.MessageReceived message) {
+        return message.thread() != null && message.thread().spokenIn() != null;
+    }
+
+    /**
+     * An event that is sent in place of another one: what only the machines say is in it what they have said in that
+     * one, but for a task that would wait.
+     */
+    static Event inPlaceOf(Event original, Event event) {
+        Event rest = withoutTheMachines(event);
+        if (!(original.payload() instanceof Payload.MessageReceived message)) {
+            return rest;
+        }
+        JsonObject said = original.fields();
+        return rest.toBuilder()
+                .payload(JsonObject.builder()
+                        .putAll(rest.fields())
+                        .putIfPresent(OBSERVED, said.get(OBSERVED))
+                        .putIfPresent(FORK, said.get(FORK))
+                        .putIfPresent(THREAD, wasSpoken(message) ? said.get(THREAD) : null)
+                        .build())
+                .build();
     }
 
     /**
@@ -158,9 +185,9 @@ public class TaskIntake {
         put(accepted.stream().map(TaskIntake::withoutTheMachines).toList());
     }
 
-    /** Puts what starts a fork, as agent-service has made it, on its lane. */
-    void acceptFork(Event fork) throws BrokerUnavailableException, EventTooLargeException {
-        put(List.of(fork));
+    /** Puts a fork on its lane, as agent-service has made it, or another try: with what the machines say in it. */
+    void acceptWithTheMachines(Event event) throws BrokerUnavailableException, EventTooLargeException {
+        put(List.of(event));
     }
 
     private void put(List<Event> events) throws BrokerUnavailableException, EventTooLargeException {

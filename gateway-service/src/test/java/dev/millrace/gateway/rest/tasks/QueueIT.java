@@ -18,6 +18,7 @@ import io.quarkus.test.junit.QuarkusTest;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -92,6 +93,128 @@ class QueueIT {
         assertThat(answer.status()).isEqualTo(409);
         assertThat(answer.json()).containsEntry("code", "part_of_a_task");
         assertThat(answer.text("detail")).contains("the-whole");
+    }
+
+    @Test
+    @DisplayName("a fork that is tried again goes on from the same place, whatever payload it is given")
+    void shouldKeepWhatAForkGoesOnFrom() throws Exception {
+        // given
+        Map<String, Object> fork = Map.of(
+                "taskId", "origin", "eventId", "e1", "before", List.of(Map.of("role", "user", "text", "Look it up.")));
+        String asItWas = failed("default", Map.of("text", "go on", "fork", fork));
+        String mended = failed("default", Map.of("text", "go on", "fork", fork));
+
+        // when
+        Answer first = retry(asItWas, Map.of());
+        Answer second = retry(
+                mended,
+                Map.of("payload", Map.of("text", "mended", "fork", Map.of("taskId", "other", "eventId", "e2"))));
+
+        // then
+        assertThat(onLane(first)).isEqualTo(Map.of("text", "go on", "fork", fork));
+        assertThat(onLane(second)).isEqualTo(Map.of("text", "mended", "fork", fork));
+    }
+
+    @Test
+    @DisplayName(
+            "what a rule has handed over stays that when it is tried again, and its sender can say nothing else that"
+                    + " only the machines say")
+    void shouldTakeOutWhatOnlyTheMachinesSay() throws Exception {
+        // given
+        Map<String, Object> observed =
+                Map.of("eventId", "e1", "type", "a.b", "time", "2026-11-23T12:00:00Z", "rule", "orders@1");
+        String id = failed("default", Map.of("text", "look", "observed", observed));
+
+        // when
+        Answer again = retry(
+                id,
+                Map.of(
+                        "payload",
+                        Map.of(
+                                "text",
+                                "mended",
+                                "observed",
+                                Map.of("eventId", "e2", "type", "c.d", "time", "2026-11-23T13:00:00Z", "rule", "x@1"),
+                                "parent",
+                                Map.of("taskId", "other", "callId", "c1"),
+                                "fork",
+                                Map.of("taskId", "other", "eventId", "e2"),
+                                "thread",
+                                Map.of("participants", List.of("user", "general"), "spokenIn", "other"))));
+
+        // then
+        assertThat(onLane(again))
+                .isEqualTo(Map.of(
+                        "text",
+                        "mended",
+                        "observed",
+                        observed,
+                        "thread",
+                        Map.of("participants", List.of("user", "general"))));
+    }
+
+    @Test
+    @DisplayName("what an agent has said to another one in a session is still that when it is tried again")
+    void shouldKeepWhereItWasSpoken() throws Exception {
+        // given
+        Map<String, Object> turn = Map.of(
+                "text", "look", "thread", Map.of("participants", List.of("user", "general"), "spokenIn", "elsewhere"));
+
+        // when
+        Answer again = retry(failed("default", turn), Map.of());
+
+        // then
+        assertThat(onLane(again)).isEqualTo(turn);
+    }
+
+    @Test
+    @DisplayName("what a rule has handed over counts against the quota of its namespace when it is tried again")
+    void shouldCountAgainstTheQuota() throws Exception {
+        // given
+        Map<String, Object> given = Map.of(
+                "text",
+                "look",
+                "observed",
+                Map.of("eventId", "e1", "type", "a.b", "time", "2026-11-23T12:00:00Z", "rule", "orders@1"));
+        String one = failed("retrying", given);
+        String two = failed("retrying", given);
+
+        // when
+        Answer first = gateway.postJson("/v1/queue/" + one + "/retry?namespace=retrying", Map.of());
+        Answer second = gateway.postJson("/v1/queue/" + two + "/retry?namespace=retrying", Map.of());
+
+        // then
+        assertThat(first.status()).as(first.body()).isEqualTo(202);
+        assertThat(second.status()).as(second.body()).isEqualTo(429);
+        assertThat(second.text("code")).isEqualTo("quota_exceeded");
+    }
+
+    /** Has a message be known whose task has failed, and returns its id. */
+    private String failed(String namespace, Map<String, Object> payload) {
+        String id = Ids.random();
+        Event root = Event.root(id, KnownEventType.MESSAGE_RECEIVED, Instant.now())
+                .source("millrace")
+                .taskId(id)
+                .namespace(namespace)
+                .payload(payload)
+                .build();
+        TestBroker.shared().produce(gateway.topics().journal(), root);
+        gateway.journal(root, KnownEventType.TASK_FAILED, 1, Map.of("error", "It broke.", "code", "llm_error"));
+        await().atMost(GatewayClient.LIMIT)
+                .until(() -> gateway.get("/v1/queue/" + id + "?namespace=" + namespace)
+                        .text("status")
+                        .equals("failed"));
+        return id;
+    }
+
+    /** The payload of what was put in. */
+    private Map<String, @Nullable Object> onLane(Answer queued) {
+        assertThat(queued.status()).as(queued.body()).isEqualTo(202);
+        String id = queued.text("id");
+        try (TopicReader lane = TestBroker.shared().read(gateway.topics().lane(Segment.EXTERNAL))) {
+            return lane.event(event -> event.id().equals(id), GatewayClient.LIMIT)
+                    .fields();
+        }
     }
 
     @Test
