@@ -22,11 +22,13 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
@@ -284,19 +286,21 @@ final class StubAgent implements AutoCloseable {
     }
 
     private void tasksOf(HttpExchange exchange, Map<String, String> query) throws IOException {
-        String sessionId = query.getOrDefault("sessionId", "");
+        List<List<JournalEntry>> histories = historiesOf(query.getOrDefault("sessionId", ""));
+        int from = Integer.parseInt(query.getOrDefault("before", "0"));
+        int to = Math.min(histories.size(), from + Integer.parseInt(query.getOrDefault("limit", "50")));
+        Map<String, @Nullable Object> page = new LinkedHashMap<>();
+        page.put("tasks", histories.stream().map(StubAgent::view).toList().subList(from, to));
+        page.put("next", to < histories.size() ? Integer.toString(to) : null);
+        send(exchange, 200, page);
+    }
+
+    private List<List<JournalEntry>> historiesOf(String sessionId) {
         Map<String, List<JournalEntry>> histories = journal.stream()
                 .filter(entry -> sessionId.equals(entry.event().sessionId()))
                 .collect(
                         Collectors.groupingBy(entry -> taskOf(entry.event()), LinkedHashMap::new, Collectors.toList()));
-        int from = Integer.parseInt(query.getOrDefault("before", "0"));
-        int to = Math.min(histories.size(), from + Integer.parseInt(query.getOrDefault("limit", "50")));
-        Map<String, @Nullable Object> page = new LinkedHashMap<>();
-        page.put(
-                "tasks",
-                histories.values().stream().map(StubAgent::view).toList().subList(from, to));
-        page.put("next", to < histories.size() ? Integer.toString(to) : null);
-        send(exchange, 200, page);
+        return List.copyOf(histories.values());
     }
 
     private void awaitPlace(@Nullable String at) {
@@ -381,6 +385,10 @@ final class StubAgent implements AutoCloseable {
     /** An event of the journal, as an item that has failed if its task has, and is completed otherwise. */
     private void queue(HttpExchange exchange, String[] path, String namespace, Map<String, String> query)
             throws IOException {
+        if (path.length == 3 && query.getOrDefault("sessionId", "").startsWith("talk-")) {
+            processing(exchange, query);
+            return;
+        }
         if (path.length == 3) {
             // what it was asked for, in the one place of the answer where there is any text
             send(exchange, 200, Map.of("items", List.of(), "next", new TreeMap<>(query).toString()));
@@ -413,6 +421,26 @@ final class StubAgent implements AutoCloseable {
         item.put("createdAt", 1L);
         item.put("updatedAt", 2L);
         send(exchange, 200, item);
+    }
+
+    /** What is worked on in a session; of each page as many are looked at as it may have. */
+    private void processing(HttpExchange exchange, Map<String, String> query) throws IOException {
+        List<Map<String, @Nullable Object>> items = new ArrayList<>();
+        int from = Integer.parseInt(query.getOrDefault("before", "0"));
+        List<List<JournalEntry>> histories = historiesOf(query.getOrDefault("sessionId", ""));
+        int to = Math.min(histories.size(), from + Integer.parseInt(query.getOrDefault("limit", "50")));
+        for (List<JournalEntry> history : histories.subList(from, to)) {
+            Map<String, @Nullable Object> view = view(history);
+            if (Set.of("reasoning", "acting", "suspended").contains(String.valueOf(view.get("state")))) {
+                view.keySet().retainAll(Set.of("taskId", "waitingFor"));
+                view.put("status", query.get("status"));
+                items.add(view);
+            }
+        }
+        Map<String, @Nullable Object> page = new LinkedHashMap<>();
+        page.put("items", items);
+        page.put("next", to < histories.size() ? Integer.toString(to) : null);
+        send(exchange, 200, page);
     }
 
     private void chain(HttpExchange exchange, String eventId) throws IOException {

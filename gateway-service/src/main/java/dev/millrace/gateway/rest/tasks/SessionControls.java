@@ -1,5 +1,6 @@
 package dev.millrace.gateway.rest.tasks;
 
+import dev.millrace.api.QueueItem;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
 import dev.millrace.gateway.config.GatewayConfig;
@@ -28,7 +29,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What can be done with sessions, whichever route asks for it. */
@@ -45,8 +45,7 @@ public class SessionControls {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(40);
 
     private static final int MAX_TRIES = 5; // with pauses of 40, 80, 120 and 160 ms
-    private static final Set<String> AT_WORK = Set.of("reasoning", "acting", "suspended");
-    private static final int MOST_TASKS = 200;
+    private static final int PAGE = 200;
     private static final String SOURCE = "user";
 
     private final TaskIntake intake;
@@ -187,27 +186,28 @@ public class SessionControls {
     Interruption interrupt(Name name)
             throws QueryUnavailableException, BrokerUnavailableException, EventTooLargeException, InterruptedException {
         Map<String, @Nullable String> query = query(name);
-        query.put("limit", Integer.toString(MOST_TASKS));
+        query.put("status", "processing");
+        query.put("limit", Integer.toString(PAGE));
         List<Event> cancels = new ArrayList<>();
         int children = 0;
-        for (Task task : agentService
-                .get(AgentClient.path("tasks"), query)
-                .as(Task.Page.class)
-                .tasks()) {
-            if (AT_WORK.contains(task.state())) {
-                Task.WaitingFor waitingFor = task.waitingFor();
+        QueueItem.Page page;
+        do {
+            page = agentService.get(AgentClient.path("queue"), query).as(QueueItem.Page.class);
+            for (QueueItem item : page.items()) {
+                Task.WaitingFor waitingFor = item.waitingFor();
                 children += waitingFor != null && waitingFor.kind().equals("children")
                         ? waitingFor.callIds().size()
                         : 0;
                 cancels.add(Event.root(Ids.random(), KnownEventType.TASK_CANCEL_REQUESTED, Instant.now())
                         .source(SOURCE)
-                        .taskId(task.taskId())
+                        .taskId(item.taskId())
                         .sessionId(name.sessionId())
                         .namespace(name.namespace())
                         .payload(new Payload.TaskCancelRequested("Session interrupted by user", true))
                         .build());
             }
-        }
+            query.put("before", page.next());
+        } while (page.next() != null);
         intake.accept(cancels.stream().map(access::stamped).toList());
         return new Interruption(
                 cancels.stream().map(event -> String.valueOf(event.taskId())).toList(), children);

@@ -232,6 +232,37 @@ class SessionsIT {
         assertThat(nothing.body()).isEqualTo("{\"success\":true,\"interrupted\":false}");
     }
 
+    @Test
+    @DisplayName("an interruption finds what is at work in the session however much else there is in it")
+    void shouldInterruptBehindManyOthers() throws Exception {
+        // given: more tasks that wait for their turn than any page has
+        String session = "talk-" + Ids.random();
+        for (int i = 0; i < 201; i++) {
+            Event waiting = gateway.journalRoot(Ids.random(), session);
+            gateway.journal(waiting, KnownEventType.TASK_STATE_CHANGED, 1, Map.of("toState", "idle"));
+        }
+        Event working = gateway.journalRoot(Ids.random(), session);
+        gateway.journal(
+                working,
+                KnownEventType.TASK_STATE_CHANGED,
+                1,
+                Map.of(
+                        "toState",
+                        "suspended",
+                        "waitingFor",
+                        Map.of("kind", "children", "callIds", List.of("c1", "c2"))));
+        awaitEvents(session, 2 * 202);
+
+        // when
+        Answer stopped = gateway.postJson("/v1/sessions/" + session + "/interrupt", Map.of());
+        Answer plain = gateway.postJson("/sessions/" + session + "/interrupt", Map.of());
+
+        // then
+        assertThat(stopped.status()).isEqualTo(202);
+        assertThat(stopped.json()).containsEntry("interrupted", true).containsEntry("taskIds", List.of(working.id()));
+        assertThat(plain.json()).containsEntry("interrupted", true).containsEntry("stoppedBackgroundTasks", 2);
+    }
+
     private String knownSession() throws Exception {
         return String.valueOf(talk().sessionId());
     }
