@@ -79,6 +79,26 @@ class BrokerAwayIT {
     }
 
     @Test
+    @DisplayName("clients of OpenAI's API are to repeat what was not sent, and not what was: it may be stored")
+    void shouldHaveRepeatedOnlyWhatWasNotSent() throws Exception {
+        // when
+        Answer chat = gateway.postJson(
+                "/v1/chat/completions",
+                Map.of("model", "general", "messages", List.of(Map.of("role", "user", "content", "hello"))));
+        Answer response = gateway.postJson("/v1/responses", Map.of("model", "general", "input", "hello"));
+
+        // then
+        assertThat(chat.status()).isEqualTo(503);
+        assertThat(chat.body()).contains("broker_unavailable");
+        assertThat(chat.header("x-should-retry"))
+                .as("it could not be listened for")
+                .isEqualTo("true");
+        assertThat(response.status()).isEqualTo(503);
+        assertThat(response.body()).contains("broker_unavailable");
+        assertThat(response.header("x-should-retry")).isEqualTo("false");
+    }
+
+    @Test
     @DisplayName(
             "F-238 prompt_route_no_session_support: F-225: where there are no sessions every route of theirs is a 503")
     void shouldSayThatThereAreNoSessions() throws Exception {

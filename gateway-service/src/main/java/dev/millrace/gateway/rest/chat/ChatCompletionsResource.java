@@ -19,11 +19,9 @@ import dev.millrace.gateway.rest.streams.SsePump.Outlet;
 import dev.millrace.gateway.rest.tasks.SentEvent;
 import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.gateway.rest.turns.ChatText;
+import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.schemas.Event;
-import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Json;
-import dev.millrace.schemas.KnownEventType;
-import dev.millrace.schemas.Payload;
 import io.smallrye.common.annotation.RunOnVirtualThread;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -105,7 +103,9 @@ public class ChatCompletionsResource {
     @APIResponse(responseCode = "429", description = "too_many_streams: of this client")
     @APIResponse(
             responseCode = "503",
-            description = "broker_unavailable, shutting_down, too_many_bodies, too_many_streams: try again")
+            description =
+                    "broker_unavailable, shutting_down, too_many_bodies, too_many_streams: try again, unless the header"
+                            + " x-should-retry says false: then the task goes on, or may have begun")
     @APIResponse(responseCode = "504", description = "timeout: the task took too long and is cancelled")
     public Response complete(
             InputStream body,
@@ -225,7 +225,7 @@ public class ChatCompletionsResource {
         Set<Integer> partition = Set.of(streams.partitionOf(message.outline().sessionKey()));
         try (FactListener listener =
                 streams.listen(streams.now(partition, live, config.produceTimeout()), run.filter())) {
-            message.send(intake);
+            send(message);
             read.close(); // what is waited for now needs none of it
             return run.await(listener);
         } catch (ClientGoneException e) {
@@ -237,6 +237,9 @@ public class ChatCompletionsResource {
                 cancel(run, message.outline(), "its client is gone");
                 return null;
             }
+            if (message.isStored()) {
+                throw run.leftAlone();
+            }
             throw e;
         } catch (ChatException e) {
             if (e.isTimeout()) {
@@ -246,15 +249,21 @@ public class ChatCompletionsResource {
         }
     }
 
-    private void cancel(ChatRun run, Event message, String reason)
-            throws BrokerUnavailableException, EventTooLargeException {
-        intake.accept(List.of(Event.root(Ids.random(), KnownEventType.TASK_CANCEL_REQUESTED, Instant.now())
-                .source("user")
-                .taskId(run.taskId())
-                .sessionId(message.sessionId())
-                .namespace(message.namespace())
-                .payload(new Payload.TaskCancelRequested(reason))
-                .build()));
+    private void send(SentEvent message) throws EventTooLargeException {
+        try {
+            message.send(intake);
+        } catch (BrokerUnavailableException e) {
+            throw ChatException.uncertain(e);
+        }
+    }
+
+    /** Cancels the task; that it could not be is for the log. */
+    private void cancel(ChatRun run, Event message, String reason) {
+        try {
+            intake.accept(List.of(TurnInputs.cancel(message, run.taskId(), reason)));
+        } catch (BrokerUnavailableException | EventTooLargeException e) {
+            LOGGER.atWarn().setCause(e).addKeyValue("taskId", run.taskId()).log("A task could not be cancelled");
+        }
     }
 
     /** Notices that the client is gone. */

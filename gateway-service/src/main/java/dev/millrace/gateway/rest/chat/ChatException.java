@@ -22,6 +22,7 @@ public final class ChatException extends RuntimeException {
     private static final String INVALID_REQUEST = "invalid_request_error";
 
     private static final String SERVER_ERROR = "server_error";
+    private static final String UNAVAILABLE = "broker_unavailable";
 
     private final transient Refusal refusal;
     private final boolean repeatable;
@@ -84,10 +85,19 @@ public final class ChatException extends RuntimeException {
         return refused(status, e.problem().code(), e.problem().detail());
     }
 
-    /** Nothing was stored, or nobody can say. */
+    /** Nothing was begun, or what was asked for may be done twice. */
     public static ChatException of(BrokerUnavailableException e) {
         LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not take or tell something in time");
-        return refused(503, "broker_unavailable", "The Kafka brokers did not answer in time.");
+        return refused(503, UNAVAILABLE, "The Kafka brokers did not answer in time.");
+    }
+
+    /** What starts a task was sent, and may be stored: asking again might have it done, and paid for, a second time. */
+    public static ChatException uncertain(BrokerUnavailableException e) {
+        LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not say in time whether they took something");
+        return new ChatException(
+                new Refusal(503, SERVER_ERROR, UNAVAILABLE, null),
+                "The Kafka brokers did not answer in time, so it is not certain whether this was accepted.",
+                false);
     }
 
     /** The message is too large. */

@@ -102,10 +102,15 @@ final class ChatRun {
                 }
             }
         } catch (ListenerDroppedException e) {
-            throw ChatException.leftAlone(
-                    "This instance stops and cannot wait for the task " + taskId + ", which goes on.");
+            throw leftAlone();
         }
         throw ChatException.tooLate("The task " + taskId + " had not ended after " + atMost.toSeconds() + " s.");
+    }
+
+    /** What its client is told if this instance cannot wait any more. */
+    ChatException leftAlone() {
+        return ChatException.leftAlone(
+                "This instance stops and cannot wait for the task " + taskId + ", which goes on.");
     }
 
     private @Nullable Answer take(Event event) throws InterruptedException, ClientGoneException {

@@ -1,15 +1,11 @@
 package dev.millrace.gateway.rest.responses;
 
 import dev.millrace.gateway.config.GatewayConfig;
-import dev.millrace.gateway.kafka.BrokerUnavailableException;
-import dev.millrace.gateway.kafka.EventTooLargeException;
 import dev.millrace.gateway.kafka.ListenerDroppedException;
 import dev.millrace.gateway.rest.chat.ChatException;
 import dev.millrace.gateway.rest.streams.ClientGoneException;
 import dev.millrace.gateway.rest.streams.SsePump.Outlet;
-import dev.millrace.gateway.rest.tasks.TaskIntake;
 import dev.millrace.gateway.rest.turns.TurnFeed;
-import dev.millrace.gateway.rest.turns.TurnInputs;
 import dev.millrace.gateway.rest.turns.TurnPatience;
 import dev.millrace.gateway.rest.turns.TurnStreams;
 import dev.millrace.schemas.Event;
@@ -20,7 +16,6 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import jakarta.ws.rs.core.Response;
 import java.time.Duration;
-import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,24 +28,21 @@ class ResponseRuns {
 
     private final TurnFeed turns;
     private final TurnStreams streams;
-    private final TaskIntake intake;
     private final GatewayConfig config;
 
     @Inject
-    ResponseRuns(TurnFeed turns, TurnStreams streams, TaskIntake intake, GatewayConfig config) {
+    ResponseRuns(TurnFeed turns, TurnStreams streams, GatewayConfig config) {
         this.turns = turns;
         this.streams = streams;
-        this.intake = intake;
         this.config = config;
     }
 
     /**
      * Waits for all of a response, as long as its client does.
      *
-     * @throws ChatException if it takes too long; the task is cancelled then
+     * @throws ChatException if it takes too long; the task is cancelled then. Or if this instance stops
      */
-    Response whole(ResponseStory.Asked asked, HttpServerResponse client)
-            throws InterruptedException, BrokerUnavailableException, EventTooLargeException {
+    Response whole(ResponseStory.Asked asked, HttpServerResponse client) {
         ResponseStory story = new ResponseStory(asked, event -> {});
         try {
             turns.follow(
@@ -61,18 +53,13 @@ class ResponseRuns {
                     .header(TASK_ID, TurnFeed.taskOf(asked.begin()))
                     .build();
         } catch (ClientGoneException e) {
-            if (story.fold().ownsTask()) {
-                intake.accept(List.of(TurnInputs.cancel(asked.begin(), story.taskId(), "its client is gone")));
-            }
+            streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client is gone");
             return Response.noContent().build(); // nobody reads it
         } catch (TurnPatience.OverException e) {
-            if (story.fold().ownsTask()) {
-                intake.accept(List.of(
-                        TurnInputs.cancel(asked.begin(), story.taskId(), "its client was told that it took too long")));
-            }
+            streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             throw ChatException.tooLate("The response " + asked.id() + " was not there after "
                     + config.openai().timeout().toSeconds() + " s.");
-        } catch (ListenerDroppedException e) {
+        } catch (ListenerDroppedException | InterruptedException e) {
             throw ChatException.leftAlone(
                     "This instance stops and cannot wait for the response " + asked.id() + ", which goes on.");
         }

@@ -130,7 +130,7 @@ public class ResponsesResource {
             asked = new ResponseStory.Asked(
                     events.getLast(), request.model(), request.background(), request.previous(), request.metadata());
             Response stream = request.stream() ? runs.stream(asked, -1, http) : null;
-            intake.accept(events); // once there is a place for the stream
+            send(events); // once there is a place for the stream
             if (stream != null) {
                 return stream;
             }
@@ -138,6 +138,14 @@ public class ResponsesResource {
         return request.background()
                 ? ok(new ResponseStory(asked, event -> {}).view())
                 : runs.whole(asked, http.response());
+    }
+
+    private void send(List<Event> events) throws EventTooLargeException {
+        try {
+            intake.accept(events);
+        } catch (BrokerUnavailableException e) {
+            throw ChatException.uncertain(e);
+        }
     }
 
     @GET

@@ -25,6 +25,11 @@ public final class SentEvent {
         return outline;
     }
 
+    /** Whether it is stored. */
+    public boolean isStored() {
+        return whole == null;
+    }
+
     /** Has it stored. A second call does nothing. */
     public void send(TaskIntake intake) throws BrokerUnavailableException, EventTooLargeException {
         Event event = whole;
