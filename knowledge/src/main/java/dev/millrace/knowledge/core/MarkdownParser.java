@@ -3,7 +3,6 @@ package dev.millrace.knowledge.core;
 import dev.millrace.knowledge.core.Section.Block;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -13,11 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MarkdownParser {
 
-    private static final Pattern HEADING = Pattern.compile("^(#{1,6})\\s+(.*?)\\s*#*$");
-    private static final Pattern FENCE = Pattern.compile("^\\s*(```+|~~~+).*$");
-    private static final Pattern DIVIDER = Pattern.compile("^\\s*\\|?[\\s:|-]*-[\\s:|-]*\\|[\\s:|-]*$");
+    /** Linear in the length of a line: no part of it takes what could also begin the part after it. */
     private static final Pattern LINK = Pattern.compile("!?\\[([^\\]\\[]*)\\]\\([^()\\s]*(?:\\s+\"[^\"]*\")?\\)");
+
     private static final int MAX_LEVEL = 6;
+    /** What stands in the line below the names of a table's columns. */
+    private static final String OF_DIVIDERS = "-:| \t";
+
+    private static final List<String> FENCES = List.of("```", "~~~");
 
     private final List<Section> sections = new ArrayList<>();
     private final @Nullable String[] headings = new @Nullable String[MAX_LEVEL];
@@ -36,13 +38,13 @@ public final class MarkdownParser {
         int from = frontMatterEnd(lines);
         for (int i = from; i < lines.size(); i++) {
             String line = lines.get(i);
-            Matcher heading = HEADING.matcher(line);
-            Matcher fence = FENCE.matcher(line);
-            if (fence.matches()) {
-                i = code(lines, i, fence.group(1).substring(0, 3));
-            } else if (heading.matches()) {
+            String fence = fence(line);
+            int level = level(line);
+            if (fence != null) {
+                i = code(lines, i, fence);
+            } else if (level > 0) {
                 endSection();
-                begin(heading.group(1).length(), plain(heading.group(2)));
+                begin(level, plain(heading(line, level)));
             } else if (isTable(lines, i)) {
                 i = table(lines, i);
             } else if (line.isBlank()) {
@@ -67,6 +69,32 @@ public final class MarkdownParser {
         return 0;
     }
 
+    /** What the code below this line ends with; {@code null} = no code begins here. */
+    private static @Nullable String fence(String line) {
+        String bare = line.stripLeading();
+        return FENCES.stream().filter(bare::startsWith).findFirst().orElse(null);
+    }
+
+    /** How deep the heading in this line is; 0 = it is none. */
+    private static int level(String line) {
+        int level = 0;
+        while (level < line.length() && line.charAt(level) == '#') {
+            level++;
+        }
+        boolean apart = level < line.length() && Character.isWhitespace(line.charAt(level));
+        return apart && level <= MAX_LEVEL ? level : 0;
+    }
+
+    /** The text of a heading, without the marks on both sides of it. */
+    private static String heading(String line, int level) {
+        String text = line.substring(level).stripLeading();
+        int end = text.length();
+        while (end > 0 && text.charAt(end - 1) == '#') {
+            end--;
+        }
+        return text.substring(0, end).stripTrailing();
+    }
+
     private void begin(int level, String heading) {
         if (title == null) {
             title = heading;
@@ -88,9 +116,13 @@ public final class MarkdownParser {
     }
 
     private static boolean isTable(List<String> lines, int i) {
-        return lines.get(i).contains("|")
-                && i + 1 < lines.size()
-                && DIVIDER.matcher(lines.get(i + 1)).matches();
+        return lines.get(i).contains("|") && i + 1 < lines.size() && isDivider(lines.get(i + 1));
+    }
+
+    /** Whether a line divides the names of a table's columns from its rows: dashes, and a bar after one of them. */
+    private static boolean isDivider(String line) {
+        int dash = line.indexOf('-');
+        return dash >= 0 && line.lastIndexOf('|') > dash && line.chars().allMatch(c -> OF_DIVIDERS.indexOf(c) >= 0);
     }
 
     private int table(List<String> lines, int begin) {
