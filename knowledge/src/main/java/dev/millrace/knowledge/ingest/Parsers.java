@@ -19,6 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jsoup.Jsoup;
+import org.jsoup.nodes.Document;
 import org.jspecify.annotations.Nullable;
 
 /** Finds out what a document is, by what its server says, its name and how it begins, and reads it. */
@@ -30,7 +31,7 @@ final class Parsers {
     private Parsers() {}
 
     /**
-     * What reading a document may cost that is no plain text.
+     * What reading a document may cost.
      *
      * @param time then nobody waits any more
      * @param chars of text
@@ -54,23 +55,22 @@ final class Parsers {
         }
         String type = fetched.contentType() == null ? "" : fetched.contentType().toLowerCase(Locale.ROOT);
         String name = fetched.name().toLowerCase(Locale.ROOT);
-        if (isHtml(type, name, fetched.bytes())) {
-            try {
-                return HtmlParser.parse(
-                        Jsoup.parse(new ByteArrayInputStream(fetched.bytes()), charset(fetched.contentType()), ""));
-            } catch (IOException | IllegalArgumentException e) {
-                throw new IngestException("unreadable", "The page cannot be read: " + e.getMessage());
-            }
+        if (isHtml(type, name, bytes)) {
+            return bounded(bounds, budget -> HtmlParser.parse(page(fetched), budget));
         }
-        for (int i = 0; i < Math.min(fetched.bytes().length, LOOK_AT); i++) {
-            if (fetched.bytes()[i] == 0) {
+        for (int i = 0; i < Math.min(bytes.length, LOOK_AT); i++) {
+            if (bytes[i] == 0) {
                 throw new IngestException(
                         "unsupported_format",
                         "expected HTML, Markdown, text, PDF, .docx, .xlsx or .pptx, found binary content"
                                 + (type.isEmpty() ? "" : " of the type " + type));
             }
         }
-        return MarkdownParser.parse(text(fetched));
+        return bounded(bounds, budget -> MarkdownParser.parse(budget.take(text(fetched))));
+    }
+
+    private static Document page(Fetcher.Fetched fetched) throws IOException {
+        return Jsoup.parse(new ByteArrayInputStream(fetched.bytes()), charset(fetched.contentType()), "");
     }
 
     /** Reads a document. */
