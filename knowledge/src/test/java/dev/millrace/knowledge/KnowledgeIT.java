@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.millrace.api.KnowledgeView;
 import dev.millrace.kafka.ClientSettings;
+import dev.millrace.knowledge.embed.Embedder;
 import dev.millrace.knowledge.embed.EmbeddingException;
 import dev.millrace.knowledge.embed.RemoteEmbedder;
 import dev.millrace.knowledge.index.IndexQuestion;
@@ -279,6 +280,44 @@ class KnowledgeIT {
                 .containsExactly("failed");
         assertThatThrownBy(() -> search(parts, "acme", "wheel", Mode.HYBRID)).isInstanceOf(EmbeddingException.class);
         assertThat(search(parts, "acme", "wheel", Mode.TEXT)).isEmpty();
+    }
+
+    @Test
+    @DisplayName("a document that shows a defect says that it failed, and not that somebody is at it for ever")
+    void shouldSayThatADefectKeptADocumentOut(@TempDir Path other) throws Exception {
+        try (Embedder broken = new BrokenEmbedder();
+                KnowledgeParts defective = new KnowledgeParts(broker.bootstrapServers(), topics, other, broken)) {
+            // when
+            assertThatThrownBy(() -> defective.ingest.take(
+                            order("acme", Source.TEXT + WHEEL, false, new Ingest.Asked(null, null, Instant.now()))))
+                    .isInstanceOfSatisfying(
+                            IngestException.class, e -> assertThat(e.code()).isEqualTo("internal_error"));
+            // then
+            KnowledgeView.Document document =
+                    defective.index.documents("acme", null, null, 10).getFirst();
+            assertThat(document.status()).isEqualTo("failed");
+            assertThat(document.error()).isEqualTo("internal_error: internal error: StackOverflowError");
+        }
+    }
+
+    private static final class BrokenEmbedder implements Embedder {
+        @Override
+        public String model() {
+            return "broken";
+        }
+
+        @Override
+        public Thresholds thresholds() {
+            return new Thresholds(0, 0, 0);
+        }
+
+        @Override
+        public List<float[]> embed(List<String> texts) {
+            throw new StackOverflowError();
+        }
+
+        @Override
+        public void close() {}
     }
 
     @Test

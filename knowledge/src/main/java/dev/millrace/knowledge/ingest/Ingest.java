@@ -14,6 +14,7 @@ import dev.millrace.knowledge.kafka.KnowledgeKeys;
 import dev.millrace.knowledge.kafka.KnowledgeWriter;
 import dev.millrace.schemas.Ids;
 import dev.millrace.schemas.Payload;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,7 +25,10 @@ import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
+import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Takes documents in. The chunks of a version of a document, and that it is the one that searches see, are written in
@@ -35,6 +39,8 @@ public final class Ingest {
 
     /** Name of the collection where none is named. */
     public static final String DEFAULT_COLLECTION = Payload.RagIngest.DEFAULT_COLLECTION;
+
+    private static final Logger LOGGER = LoggerFactory.getLogger(Ingest.class);
 
     /** So many texts are embedded in one go. */
     private static final int BATCH = 100;
@@ -111,7 +117,8 @@ public final class Ingest {
      *
      * @return it as it is now, seen by searches
      * @throws IngestException if it cannot be; the document says so as well, and what was there before still is
-     * @throws org.apache.kafka.common.KafkaException if the brokers are not there; nothing has changed
+     * @throws KafkaException if the brokers are not there; what was there before still is
+     * @throws UncheckedIOException if the index cannot be read or written; likewise
      */
     public KnowledgeView.Document take(Order order) throws IngestException, InterruptedException {
         return take(order, null);
@@ -130,12 +137,19 @@ public final class Ingest {
                 return take(
                         order, sent == null ? parts.fetcher().fetch(order.namespace(), order.source()) : sent, before);
             } catch (IngestException e) {
-                write(new KnowledgeWriter.Change().document(failed(order, before, e)));
-                throw e;
+                throw failed(order, before, e);
             } catch (EmbeddingException e) {
-                IngestException failure = new IngestException("embedding_failed", String.valueOf(e.getMessage()));
-                write(new KnowledgeWriter.Change().document(failed(order, before, failure)));
-                throw failure;
+                throw failed(order, before, new IngestException("embedding_failed", String.valueOf(e.getMessage())));
+            } catch (KafkaException | UncheckedIOException e) {
+                // of no document; whoever asked comes again
+                throw e;
+            } catch (RuntimeException | VirtualMachineError e) {
+                LOGGER.atError()
+                        .addKeyValue("documentId", order.documentId())
+                        .setCause(e)
+                        .log("A defect kept a document from being taken in");
+                String detail = "internal error: " + e.getClass().getSimpleName();
+                throw failed(order, before, new IngestException("internal_error", detail));
             }
         } finally {
             lock.unlock();
@@ -249,10 +263,13 @@ public final class Ingest {
         return as(order, before, "processing", null);
     }
 
-    private KnowledgeView.Document failed(
-            Order order, KnowledgeView.@Nullable Document before, IngestException failure) {
-        String error = failure.code() + ": " + failure.getMessage();
-        return as(order, before, "failed", error.length() <= MAX_ERROR ? error : error.substring(0, MAX_ERROR));
+    /** The failure, of which the document now says that it was. */
+    private IngestException failed(Order order, KnowledgeView.@Nullable Document before, IngestException failure)
+            throws InterruptedException {
+        String text = failure.code() + ": " + failure.getMessage();
+        String error = text.length() <= MAX_ERROR ? text : text.substring(0, MAX_ERROR);
+        write(new KnowledgeWriter.Change().document(as(order, before, "failed", error)));
+        return failure;
     }
 
     private KnowledgeView.Document indexed(Order order, KnowledgeView.Document before, int chunks) {
