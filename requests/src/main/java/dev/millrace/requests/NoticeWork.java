@@ -1,17 +1,29 @@
 package dev.millrace.requests;
 
+import dev.millrace.kafka.Interrupts;
 import dev.millrace.kafka.PromptProducer;
+import dev.millrace.schemas.Backoff;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.MalformedEventException;
 import dev.millrace.schemas.Topics;
+import java.io.UncheckedIOException;
+import java.time.Duration;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.spi.LoggingEventBuilder;
 
-/** Events that nobody waits for an answer to: each ends as done or as a dead letter. */
+/** Events that nobody waits for an answer to: each ends as done or as a dead letter. Outages are waited out. */
 final class NoticeWork implements JobRunner.Work {
     private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
+
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
     private final Topics topics;
     private final int maxDeliveries;
@@ -45,16 +57,47 @@ final class NoticeWork implements JobRunner.Work {
                     ReplyEvents.DELIVERY_LIMIT,
                     "the notice was delivered " + job.deliveryCount() + " times and no worker has finished with it");
         }
-        try {
-            return handler.handle(job.event());
-        } catch (MalformedEventException e) {
-            return new NoticeHandler.Outcome.GivenUp(e.code(), String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
-            about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
-            return new NoticeHandler.Outcome.GivenUp(
-                    ReplyEvents.INTERNAL_ERROR,
-                    "internal error: " + e.getClass().getSimpleName());
+        Backoff backoff = new Backoff(
+                FIRST_PAUSE,
+                LONGEST_PAUSE,
+                job.consumed().partition() + "@" + job.consumed().offset());
+        for (int attempt = 1; true; attempt++) {
+            try {
+                return handler.handle(job.event());
+            } catch (MalformedEventException e) {
+                return new NoticeHandler.Outcome.GivenUp(e.code(), String.valueOf(e.getMessage()));
+            } catch (InterruptException e) {
+                throw Interrupts.of(e);
+            } catch (RuntimeException e) {
+                if (!isOutage(e)) {
+                    about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
+                    return new NoticeHandler.Outcome.GivenUp(
+                            ReplyEvents.INTERNAL_ERROR,
+                            "internal error: " + e.getClass().getSimpleName());
+                }
+                Duration pause = backoff.after(attempt, null);
+                about(LOGGER.atWarn(), job)
+                        .addKeyValue("cause", e.toString())
+                        .addKeyValue("pauseMs", pause.toMillis())
+                        .log("What a notice needs is not there now; trying again");
+                Thread.sleep(pause);
+            }
         }
+    }
+
+    /** Whether it is over some day, with nothing to be changed about the notice: brokers are away, or a disk is full. */
+    private static boolean isOutage(RuntimeException failure) {
+        if (!(failure instanceof KafkaException || failure instanceof UncheckedIOException)) {
+            return false;
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RecordTooLargeException
+                    || cause instanceof RecordBatchTooLargeException
+                    || cause instanceof SerializationException) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static LoggingEventBuilder about(LoggingEventBuilder log, Job job) {

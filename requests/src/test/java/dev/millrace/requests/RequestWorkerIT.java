@@ -18,6 +18,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -37,7 +38,12 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
@@ -513,6 +519,78 @@ class RequestWorkerIT {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
 
+    @Test
+    @DisplayName(
+            "a notice that meets an outage is tried again in place until that is over, and does not become a dead letter")
+    void shouldWaitOutAnOutage() {
+        // given
+        AtomicInteger calls = new AtomicInteger();
+        RequestWorker worker = startNotices(
+                settings(4).with(Duration.ofSeconds(1), Duration.ZERO), event -> switch (calls.incrementAndGet()) {
+                    case 1 -> throw new KafkaException("no broker answers");
+                    case 2 -> throw new UncheckedIOException(new IOException("no space left"));
+                    default -> new NoticeHandler.Outcome.Done();
+                });
+        // when
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        await().atMost(SOON).until(() -> ended(worker, "replied") + ended(worker, "dead_lettered") > 0);
+        // then: once, although it took longer than the lock lasts
+        assertThat(ended(worker, "replied")).isEqualTo(1);
+        assertThat(calls).hasValue(3);
+        assertThat(begun(worker)).isEqualTo(1);
+    }
+
+    @Test
+    @DisplayName("a notice that no waiting can help becomes a dead letter at its first delivery")
+    void shouldGiveUpAtOnceWhatNoWaitingMends() {
+        // given
+        Map<String, RuntimeException> failures = Map.of(
+                "large", new KafkaException("aborted", new RecordTooLargeException("too large")),
+                "batch", new KafkaException("aborted", new RecordBatchTooLargeException("too large")),
+                "bytes", new SerializationException("no bytes of it"),
+                "bug", new IllegalStateException("a bug"));
+        RequestWorker worker = startNotices(settings(4), event -> {
+            throw Objects.requireNonNull(failures.get(String.valueOf(event.text("toolName"))));
+        });
+        // when
+        failures.keySet()
+                .forEach(name -> send(Requests.request(name, name, Map.of()).build()));
+        List<ConsumerRecord<String, byte[]>> dead = deadLetters().untilCount(4, SOON);
+        // then
+        assertThat(dead)
+                .extracting(letter -> headers(letter).get(DeadLetters.REASON))
+                .containsOnly("internal_error");
+        assertThat(begun(worker)).isEqualTo(4);
+    }
+
+    @Test
+    @DisplayName("a notice that waits for the end of an outage goes back to its topic when the worker stops")
+    void shouldGiveBackWhatWaitsForTheEndOfAnOutage() throws InterruptedException {
+        // given
+        CountDownLatch tried = new CountDownLatch(2);
+        RequestWorker stopping = startNotices(settings(4).with(Duration.ofMinutes(1), Duration.ZERO), event -> {
+            tried.countDown();
+            throw new KafkaException("no broker answers");
+        });
+        send(Requests.request("call-1", "echo", Map.of()).build());
+        assertThat(tried.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        // when
+        stopping.close();
+        AtomicInteger calls = new AtomicInteger();
+        RequestWorker next = startNotices(settings(4), event -> {
+            if (calls.incrementAndGet() == 1) {
+                throw new InterruptException("interrupted while it asked a broker");
+            }
+            return new NoticeHandler.Outcome.Done();
+        });
+        await().atMost(SOON).until(() -> ended(next, "replied") + ended(next, "dead_lettered") > 0);
+        // then
+        assertThat(ended(stopping, "returned")).isEqualTo(1);
+        assertThat(ended(next, "returned")).isEqualTo(1);
+        assertThat(ended(next, "replied")).isEqualTo(1);
+        assertThat(calls).hasValue(2);
+    }
+
     private RequestWorker start(int maxConcurrent, RequestHandler handler) {
         return start(settings(maxConcurrent), handler);
     }
@@ -520,6 +598,13 @@ class RequestWorkerIT {
     private RequestWorker start(WorkerSettings settings, RequestHandler handler) {
         MeterRegistry meters = new SimpleMeterRegistry();
         RequestWorker worker = RequestWorker.start(settings, handler, meters);
+        workers.put(worker, meters);
+        return worker;
+    }
+
+    private RequestWorker startNotices(WorkerSettings settings, NoticeHandler handler) {
+        MeterRegistry meters = new SimpleMeterRegistry();
+        RequestWorker worker = RequestWorker.startNotices(settings, handler, meters);
         workers.put(worker, meters);
         return worker;
     }
