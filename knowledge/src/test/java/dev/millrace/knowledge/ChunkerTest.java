@@ -8,6 +8,7 @@ import dev.millrace.knowledge.core.ChunkSettings;
 import dev.millrace.knowledge.core.ChunkSettings.Strategy;
 import dev.millrace.knowledge.core.Chunker;
 import dev.millrace.knowledge.core.MarkdownParser;
+import dev.millrace.knowledge.core.ParsedDocument;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -70,6 +71,45 @@ class ChunkerTest {
         });
         assertThat(chunks.stream().flatMap(chunk -> chunk.text().lines()).filter(line -> !line.startsWith("name")))
                 .hasSize(30);
+    }
+
+    @Test
+    @DisplayName("names of columns that take more than half of a chunk are not put before each row")
+    void shouldNotRepeatWhatFillsAChunk() {
+        // given
+        String names = IntStream.range(0, 2_000)
+                .mapToObj(column -> "| column " + column)
+                .collect(Collectors.joining());
+        String table = names + "|\n|---|---|\n" + "| axle | 9 |\n".repeat(2_000);
+        // when
+        List<Chunk> chunks = cut(ChunkSettings.of(Strategy.HEADINGS), table);
+        // then
+        assertThat(chunks.stream().mapToInt(chunk -> chunk.text().length()).sum())
+                .isLessThan(2 * table.length());
+        assertThat(chunks.getFirst().text()).startsWith("column 0 | column 1 |");
+        assertThat(chunks.getLast().text()).endsWith("axle | 9");
+    }
+
+    @Test
+    @DisplayName("of a heading that goes on for ever, chunks have the beginning")
+    void shouldCutHeadings() {
+        // when
+        Chunk chunk = cut(ChunkSettings.of(Strategy.HEADINGS), "# " + "w".repeat(100_000) + "\n\nIt turns.")
+                .getFirst();
+        // then
+        assertThat(chunk.section()).containsExactly("w".repeat(299) + '…');
+    }
+
+    @Test
+    @DisplayName("what would be far more chunks than anybody wants is not cut to its end")
+    void shouldMakeNoMoreChunksThanWanted() {
+        // given: each chunk is the one before it but for a word
+        Chunker chunker = new Chunker(new ChunkSettings(Strategy.FIXED, 4_096, 4_095));
+        ParsedDocument parsed = MarkdownParser.parse("w ".repeat(1_000_000));
+        // then
+        assertThat(chunker.chunks(parsed, 11)).hasSize(11);
+        assertThat(new Chunker(new ChunkSettings(Strategy.FIXED, 4_096, 0)).chunks(parsed, 1_000))
+                .hasSizeBetween(120, 130);
     }
 
     @ParameterizedTest

@@ -10,6 +10,7 @@ import java.util.Locale;
 public final class Chunker {
 
     private static final String PARAGRAPH_BREAK = "\n\n";
+    private static final int MAX_HEADING = 300;
 
     private final ChunkSettings chunking;
 
@@ -19,29 +20,46 @@ public final class Chunker {
 
     /** The chunks of a document, in their order; none if there is no text. */
     public List<Chunk> chunks(ParsedDocument document) {
+        return chunks(document, Integer.MAX_VALUE);
+    }
+
+    /** The first chunks of a document, at most so many: chunks that overlap may be far more text than there is. */
+    public List<Chunk> chunks(ParsedDocument document, int most) {
         List<Chunk> chunks = new ArrayList<>();
         switch (chunking.strategy()) {
             case HEADINGS ->
-                document.sections()
-                        .forEach(section -> pack(pieces(section), PARAGRAPH_BREAK)
-                                .forEach(text -> add(chunks, section.path(), text)));
-            case PARAGRAPH -> pack(paragraphs(document), PARAGRAPH_BREAK).forEach(text -> add(chunks, List.of(), text));
+                document.sections().forEach(section -> {
+                    List<String> path =
+                            section.path().stream().map(Chunker::shortened).toList();
+                    pack(pieces(section), PARAGRAPH_BREAK, most - chunks.size())
+                            .forEach(text -> add(chunks, path, text));
+                });
+            case PARAGRAPH ->
+                pack(paragraphs(document), PARAGRAPH_BREAK, most).forEach(text -> add(chunks, List.of(), text));
             case SENTENCE ->
                 pack(
                                 sentences(document.text()).stream()
                                         .flatMap(sentence -> fitting(sentence).stream())
                                         .toList(),
-                                " ")
+                                " ",
+                                most)
                         .forEach(text -> add(chunks, List.of(), text));
-            case FIXED -> pack(words(document.text()), " ").forEach(text -> add(chunks, List.of(), text));
+            case FIXED -> pack(words(document.text()), " ", most).forEach(text -> add(chunks, List.of(), text));
         }
         return chunks;
     }
 
     private static void add(List<Chunk> chunks, List<String> section, String text) {
-        if (!text.isBlank()) {
-            chunks.add(new Chunk(chunks.size(), section, text.strip()));
+        chunks.add(new Chunk(chunks.size(), section, text.strip()));
+    }
+
+    /** A heading as each chunk below it has it. */
+    private static String shortened(String heading) {
+        if (heading.length() <= MAX_HEADING) {
+            return heading;
         }
+        int end = MAX_HEADING - 1;
+        return heading.substring(0, Character.isHighSurrogate(heading.charAt(end - 1)) ? end - 1 : end) + '…';
     }
 
     private List<String> pieces(Section section) {
@@ -55,10 +73,15 @@ public final class Chunker {
         return pieces;
     }
 
-    /** A table in pieces that each have the names of its columns. */
+    /** A table in pieces that each have the names of its columns, unless these leave the rows too little room. */
     private List<String> rows(Block.Table table) {
-        String header = table.header().isEmpty() ? "" : Block.Table.row(table.header()) + '\n';
+        String names = table.header().isEmpty() ? "" : Block.Table.row(table.header()) + '\n';
+        boolean large = names.length() > chunking.maxChars() / 2;
+        String header = large ? "" : names;
         List<String> pieces = new ArrayList<>();
+        if (large) {
+            pieces.add(names);
+        }
         StringBuilder piece = new StringBuilder();
         for (List<String> cells : table.rows()) {
             String row = Block.Table.row(cells);
@@ -95,7 +118,8 @@ public final class Chunker {
     }
 
     private List<String> packed(List<String> parts) {
-        return new Chunker(new ChunkSettings(chunking.strategy(), chunking.size(), 0)).pack(parts, " ");
+        return new Chunker(new ChunkSettings(chunking.strategy(), chunking.size(), 0))
+                .pack(parts, " ", Integer.MAX_VALUE);
     }
 
     private static List<String> sentences(String text) {
@@ -127,32 +151,41 @@ public final class Chunker {
         return parts;
     }
 
-    /** Puts parts together while they fit; each chunk begins with the last parts of the one before it. */
-    private List<String> pack(List<String> parts, String between) {
+    /**
+     * Puts parts together while they fit; each chunk begins with the last parts of the one before it. None is blank, and
+     * there are at most so many.
+     */
+    private List<String> pack(List<String> parts, String between, int most) {
         List<String> chunks = new ArrayList<>();
         int from = 0;
         int to = 0;
         int length = 0;
-        while (to < parts.size()) {
+        while (to < parts.size() && chunks.size() < most) {
             int more = parts.get(to).length() + (to == from ? 0 : between.length());
             if (to > from && length + more > chunking.maxChars()) {
-                chunks.add(String.join(between, parts.subList(from, to)));
+                add(chunks, String.join(between, parts.subList(from, to)));
                 from = overlapStart(parts, from, to, between);
                 length = joinedLength(parts, from, to, between);
                 // the overlap gives way to a part that is large
                 while (from < to && length + parts.get(to).length() + between.length() > chunking.maxChars()) {
+                    length -= parts.get(from).length() + (from + 1 == to ? 0 : between.length());
                     from++;
-                    length = joinedLength(parts, from, to, between);
                 }
             } else {
                 length += more;
                 to++;
             }
         }
-        if (to > from) {
-            chunks.add(String.join(between, parts.subList(from, to)));
+        if (to > from && chunks.size() < most) {
+            add(chunks, String.join(between, parts.subList(from, to)));
         }
         return chunks;
+    }
+
+    private static void add(List<String> texts, String text) {
+        if (!text.isBlank()) {
+            texts.add(text);
+        }
     }
 
     private int overlapStart(List<String> parts, int from, int to, String between) {

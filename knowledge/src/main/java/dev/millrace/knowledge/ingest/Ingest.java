@@ -180,12 +180,12 @@ public final class Ingest {
         write(new KnowledgeWriter.Change().document(processing(order, before)));
         ParsedDocument parsed = Parsers.parse(fetched);
         String title = title(order, parsed);
-        List<Chunk> chunks = new Chunker(chunking).chunks(parsed);
+        int most = Math.clamp(settings.maxChunks() + 1L, 0, Integer.MAX_VALUE);
+        List<Chunk> chunks = new Chunker(chunking).chunks(parsed, most);
         if (chunks.size() > settings.maxChunks()) {
             throw new IngestException(
                     "too_many_chunks",
-                    "expected at most " + settings.maxChunks() + " chunks, found " + chunks.size()
-                            + "; larger ones are fewer");
+                    "expected at most " + settings.maxChunks() + " chunks, found more; larger ones are fewer");
         }
         List<float[]> vectors = new ArrayList<>();
         for (int from = 0; from < chunks.size(); from += BATCH) {
