@@ -115,7 +115,7 @@ public final class BreakPromises {
                     List.of("agent-service TaskTopologyTest"),
                     List.of(change(
                             AGENT + "topology/Intake.java",
-                            "} else if (isHome(event)) {",
+                            "} else if (isHome(event) || Broadcast.isSearch(incoming.headers(), event)) {",
                             "} else if (isHome(event) || !event.id().isEmpty()) {"))),
             new Break(
                     "session-two",

@@ -85,7 +85,7 @@ final class NoticeWork implements JobRunner.Work {
         }
     }
 
-    /** Whether it is over some day, with nothing to be changed about the notice: brokers are away, or a disk is full. */
+    /** Whether it is over some day with the notice as it is: brokers are away, or a disk is full. */
     private static boolean isOutage(RuntimeException failure) {
         if (!(failure instanceof KafkaException || failure instanceof UncheckedIOException)) {
             return false;

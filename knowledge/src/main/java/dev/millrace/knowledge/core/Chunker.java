@@ -152,8 +152,8 @@ public final class Chunker {
     }
 
     /**
-     * Puts parts together while they fit; each chunk begins with the last parts of the one before it. None is blank, and
-     * there are at most so many.
+     * Puts parts together while they fit; each chunk begins with the last parts of the one before it. None is blank,
+     * and there are at most so many.
      */
     private List<String> pack(List<String> parts, String between, int most) {
         List<String> chunks = new ArrayList<>();
