@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ModelCallException extends Exception {
 
+    /** Nobody is asked to wait for longer, whatever a provider says. */
+    public static final Duration LONGEST_PAUSE = Duration.ofDays(1);
+
     private final ModelErrorCode code;
     private final boolean retryable;
     private final @Nullable Duration retryAfter;
@@ -22,7 +25,8 @@ public final class ModelCallException extends Exception {
     /**
      * A failure in full.
      *
-     * @param retryAfter the provider's wish for a pause; null if it had none
+     * @param retryAfter the provider's wish for a pause, of which no more than {@link #LONGEST_PAUSE} counts; null if
+     *     it had none
      */
     public ModelCallException(
             ModelErrorCode code,
@@ -33,7 +37,7 @@ public final class ModelCallException extends Exception {
         super(message, cause);
         this.code = code;
         this.retryable = retryable;
-        this.retryAfter = retryAfter;
+        this.retryAfter = retryAfter == null || retryAfter.compareTo(LONGEST_PAUSE) < 0 ? retryAfter : LONGEST_PAUSE;
         this.charge = null;
     }
 

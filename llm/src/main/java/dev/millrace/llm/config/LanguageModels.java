@@ -31,6 +31,9 @@ public final class LanguageModels {
     /** The default model's name at its provider. */
     public static final String MILLRACE_MODEL = "MILLRACE_MODEL";
 
+    /** The first character behind the visible ones of ASCII. */
+    private static final char DELETE = 0x7f;
+
     /** What the default model is called if nobody gave it a name. */
     private static final String DEFAULT = "default";
 
@@ -195,7 +198,7 @@ public final class LanguageModels {
         return new RemoteSettings(
                 provider,
                 baseUrl(provider),
-                secret(variable(provider.keyVariable())),
+                secret(provider.keyVariable()),
                 provider.keyVariable(),
                 Objects.requireNonNullElse(model, provider.model()),
                 RemoteSettings.Timeouts.DEFAULTS,
@@ -293,7 +296,7 @@ public final class LanguageModels {
             return secretIn(key(name, "api-key-file"), model.apiKeyFile().get());
         }
         if (model.apiKeyEnv().isPresent()) {
-            Secret key = secret(variable(model.apiKeyEnv().get()));
+            Secret key = secret(model.apiKeyEnv().get());
             if (key == null) {
                 throw SettingRules.violation(
                         key(name, "api-key-env"),
@@ -305,7 +308,7 @@ public final class LanguageModels {
         if (model.baseUrl().isPresent()) {
             return null; // the usual key is the provider's, and not for somebody else's endpoint
         }
-        Secret key = secret(variable(provider.keyVariable()));
+        Secret key = secret(provider.keyVariable());
         if (key == null && provider.wantsKey() && variable(provider.urlVariable()) == null) {
             throw SettingRules.violation(
                     "models." + name,
@@ -340,11 +343,26 @@ public final class LanguageModels {
         if (text.isEmpty()) {
             throw SettingRules.violation(key, "a file with a key", file + ", which is empty");
         }
-        return new Secret(text);
+        return sendable(text, SettingRules.PREFIX + key + " (" + file + ")");
     }
 
-    private static @Nullable Secret secret(@Nullable String value) {
-        return value == null ? null : new Secret(value);
+    /** The key in this variable; {@code null} = there is none. */
+    private @Nullable Secret secret(String variable) {
+        String value = variable(variable);
+        return value == null ? null : sendable(value, "the environment variable " + variable);
+    }
+
+    /**
+     * A key that a header may hold. HTTP clients refuse any other one with a message that quotes it, and this one does
+     * not.
+     */
+    private static Secret sendable(String value, String where) {
+        if (!value.chars().allMatch(c -> c > ' ' && c < DELETE)) {
+            throw new IllegalArgumentException(where
+                    + ": expected a key of visible ASCII characters in one line, found others (a byte order mark, a"
+                    + " blank, a second line or a character that was pasted with it)");
+        }
+        return new Secret(value);
     }
 
     private static String key(String name, String key) {

@@ -1,5 +1,6 @@
 package dev.millrace.llm.remote;
 
+import dev.millrace.llm.ModelCallException;
 import java.net.http.HttpHeaders;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -43,7 +44,8 @@ final class RateHeaders {
         if (!remaining.map(String::strip).equals(Optional.of("0")) || untilAll.isEmpty()) {
             return null;
         }
-        Duration all = untilAll.get();
+        Duration wish = untilAll.get();
+        Duration all = wish.compareTo(ModelCallException.LONGEST_PAUSE) < 0 ? wish : ModelCallException.LONGEST_PAUSE;
         return all.isZero() ? null : all.dividedBy(limit.map(RateHeaders::count).orElse(1L));
     }
 

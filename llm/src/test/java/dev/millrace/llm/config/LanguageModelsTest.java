@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LanguageModelsTest {
 
@@ -275,6 +276,24 @@ class LanguageModelsTest {
             assertThat(reply.text()).isEqualTo("a");
             assertThat(server.requests().getFirst().headers()).doesNotContainKey("authorization");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\uFEFFsk-secret", "sk-secret\nsk-second", "sk secret", "sk-secret\u201d"})
+    void shouldRefuseAKeyThatNoHeaderHoldsWithoutShowingIt(String key, @TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("key"), key);
+        Map<String, String> environment = Map.of("MY_KEY", key);
+
+        assertThatThrownBy(() -> from(
+                        settings(null, Map.of("m", model(Kind.OPENAI, Map.of("api-key-file", file.toString())))), KEY))
+                .hasMessageStartingWith("millrace.llm.models.m.api-key-file (" + file + "): expected a key of visible")
+                .message()
+                .doesNotContain("secret", "sk");
+        assertThatThrownBy(() -> from(
+                        settings(null, Map.of("m", model(Kind.OPENAI, Map.of("api-key-env", "MY_KEY")))), environment))
+                .hasMessageStartingWith("the environment variable MY_KEY: expected a key of visible")
+                .message()
+                .doesNotContain("secret", "sk");
     }
 
     @Test

@@ -390,6 +390,8 @@ class OpenAiTest {
         "Retry-After, 7, 7000",
         "retry-after, 0.25, 250",
         "retry-after-ms, 1500, 1500",
+        "Retry-After, 99999999999, 86400000",
+        "Retry-After, 'Fri, 31 Dec 9999 23:59:59 GMT', 86400000",
         "Retry-After, 'Mon, 01 Jan 2001 00:00:00 GMT', 0",
         "Retry-After, soon,",
         "Retry-After, '',"

@@ -51,6 +51,12 @@ class RateHeadersTest {
     void shouldSayNothingWhereSomeAreLeftOrNothingCanBeRead() {
         assertThat(nextRequestIn(Map.of())).isNull();
         assertThat(nextRequestIn(Map.of(
+                        "anthropic-ratelimit-requests-remaining",
+                        "0",
+                        "anthropic-ratelimit-requests-reset",
+                        "9999-12-31T23:59:59Z")))
+                .isEqualTo(Duration.ofDays(1));
+        assertThat(nextRequestIn(Map.of(
                         "x-ratelimit-remaining-requests", "3",
                         "x-ratelimit-reset-requests", "1s")))
                 .isNull();
