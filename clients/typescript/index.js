@@ -2,7 +2,7 @@ import {
   MillraceError, RequestRefusedError, TaskCancelledError, TaskFailedError, TaskNotDoneError, UnreachableError
 } from './errors.js'
 import { feed } from './feed.js'
-import { GatewayHttp, milliseconds, path, query } from './http.js'
+import { GatewayHttp, milliseconds, path, query, uuid } from './http.js'
 import { run } from './run.js'
 
 export {
@@ -586,13 +586,4 @@ function read(millrace, cursor, json) {
     default:
       return of('other')
   }
-}
-
-/** A fresh id; `crypto.randomUUID` is missing in pages that come without TLS. */
-function uuid() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  bytes[6] = (bytes[6] & 0x0f) | 0x40
-  bytes[8] = (bytes[8] & 0x3f) | 0x80
-  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

@@ -1,4 +1,5 @@
 import { MillraceError, RequestRefusedError } from './errors.js'
+import { uuid } from './http.js'
 
 const DEFAULT_AGENT = 'general'
 
@@ -30,9 +31,15 @@ export async function run(millrace, message, onEvent, options = {}) {
     participants: agents.length > 1 ? ['user', ...agents.filter(name => name !== 'user')] : undefined,
     sender: sender?.name, ttl, metadata, signal
   }
-  const followed = several
-    ? await followThread(session, content, saying, { stream, signal: listening.signal })
-    : await followTask(session, content, saying, { stream, signal: listening.signal, user: sender?.name })
+  let followed
+  try {
+    followed = several
+      ? await followThread(session, content, saying, { stream, signal: listening.signal })
+      : await followTask(session, content, saying, { stream, signal: listening.signal, user: sender?.name })
+  } catch (failure) {
+    listening.abort() // nobody listens to what may be open already
+    throw failure
+  }
   const { task } = followed
 
   async function listen() {
@@ -109,7 +116,7 @@ async function followTask(session, content, saying, { stream, signal, user = 'us
  * next is told by `session.turn`, for the message and for each task that has ended.
  */
 async function followThread(session, content, saying, { stream, signal }) {
-  const id = crypto.randomUUID()
+  const id = uuid()
   const agents = new Map([[id, saying.agent ?? DEFAULT_AGENT]])
   const atWork = new Set([id])
   let opened

@@ -4,6 +4,8 @@ import { html } from 'lit'
 import { plain } from './format.js'
 
 const MOST = 200_000
+// what is quoted deeper is shown as it stands
+const DEEPEST = 20
 
 /** A text for people. What is very long is shown as it is, since nobody reads it for its headings. */
 export function markdown(text) {
@@ -12,13 +14,24 @@ export function markdown(text) {
   return html`<div class="prose">${blocks(plain(all).split('\n'))}</div>`
 }
 
-function blocks(lines) {
+// No test of a line takes longer than the line is long: each part of it takes nothing that the part after it could.
+const FENCE = /^\s*(```+|~~~+)\s*([\w+-]*)/
+const HEADING = /^(#{1,6})\s+(\S.*)?$/s
+const ITEM = /^\s{0,6}(?:([-*+])|(\d{1,9})[.)])\s+(\S.*)?$/s
+
+/** A line of nothing but three or more of one mark, and blanks. */
+const isRule = line => /^([-*_])\1{2,}$/.test(line.replace(/\s/g, ''))
+
+/** The line below the names of a table's columns: of each one dashes, with or without colons. */
+const isDivider = line => line?.includes('-') && cells(line).every(cell => /^:?-+:?$/.test(cell))
+
+function blocks(lines, depth = 0) {
   const out = []
   let at = 0
   while (at < lines.length) {
     const line = lines[at]
-    const fence = /^\s*(```+|~~~+)\s*([\w+-]*)/.exec(line)
-    const heading = /^(#{1,6})\s+(.*)$/.exec(line)
+    const fence = FENCE.exec(line)
+    const heading = HEADING.exec(line)
     const item = listItem(line)
     if (!line.trim()) at++
     else if (fence) {
@@ -28,15 +41,15 @@ function blocks(lines) {
       out.push(html`<pre tabindex="0"><code>${body.join('\n')}</code></pre>`)
     } else if (heading) {
       // the page has headings of its own; those of a text are only set off
-      out.push(html`<p class="heading">${inline(heading[2])}</p>`)
+      out.push(html`<p class="heading">${inline(heading[2] ?? '')}</p>`)
       at++
-    } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
+    } else if (isRule(line)) {
       out.push(html`<hr>`)
       at++
     } else if (line.startsWith('>')) {
       const body = []
       for (; at < lines.length && lines[at].startsWith('>'); at++) body.push(lines[at].replace(/^>\s?/, ''))
-      out.push(html`<blockquote>${body.length > 200 ? body.join('\n') : blocks(body)}</blockquote>`)
+      out.push(html`<blockquote>${body.length > 200 || depth >= DEEPEST ? body.join('\n') : blocks(body, depth + 1)}</blockquote>`)
     } else if (item) {
       const items = []
       const ordered = item.ordered
@@ -48,7 +61,7 @@ function blocks(lines) {
       }
       const rows = items.map(parts => html`<li>${inline(parts.join(' '))}</li>`)
       out.push(ordered ? html`<ol start=${item.start}>${rows}</ol>` : html`<ul>${rows}</ul>`)
-    } else if (line.includes('|') && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1] ?? '') && lines[at + 1].includes('-')) {
+    } else if (line.includes('|') && isDivider(lines[at + 1])) {
       const head = cells(line)
       const rows = []
       for (at += 2; at < lines.length && lines[at].includes('|'); at++) rows.push(cells(lines[at]))
@@ -66,8 +79,8 @@ function blocks(lines) {
 }
 
 function listItem(line) {
-  const match = /^\s{0,6}(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/.exec(line)
-  return match && { ordered: !match[1], start: match[2] ?? 1, text: match[3] }
+  const match = ITEM.exec(line)
+  return match && { ordered: !match[1], start: match[2] ?? 1, text: match[3] ?? '' }
 }
 
 const cells = line => line.trim().replace(/^\||\|$/g, '').split('|').map(cell => cell.trim())

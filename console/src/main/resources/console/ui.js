@@ -103,7 +103,11 @@ export const asCurl = (method, url, body) => html`<details class="curl"><summary
 /** Copies a text. */
 export const copyButton = (text, label) => html`<button type="button" class="quiet" aria-label=${label} @click=${async event => {
   const button = event.currentTarget
-  await navigator.clipboard.writeText(text)
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    return say(`${label}: not possible here, this page comes without TLS`)
+  }
   say(`${label}: done`)
   button.classList.add('done')
   setTimeout(() => button.classList.remove('done'), 1200)

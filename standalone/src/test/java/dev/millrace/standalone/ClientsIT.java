@@ -640,6 +640,8 @@ class ClientsIT {
                 const pair = await millrace.newSession('two', { participants: agents })
                 await show({ content: 'argue', threadId: pair.id })
                 console.log((await pair.get()).participants.join(' '), (await millrace.session(threadId).get()).participants.join(' '))
+                // what is refused leaves no stream behind: else this would not end
+                await millrace.run('hello', undefined, { agents, ttl: 'soon' }).catch(() => console.log('refused'))
                 """);
 
         // when
@@ -652,6 +654,7 @@ class ClientsIT {
                     completed user\s
                     completed user planner critic planner critic planner critic planner critic planner causal_depth_limit
                     planner critic user planner critic
+                    refused
                     """);
     }
 
