@@ -167,11 +167,12 @@ public final class AskCommand extends ClientCommand {
                 yield Optional.of(ExitCodes.DONE);
             }
             case Payload.TaskFailed failed -> {
-                err("The task failed: " + failed.error() + " (" + failed.code() + ")");
+                err("The task failed: " + Progress.printableLines(failed.error()) + " (" + failed.code() + ")");
                 yield Optional.of(ExitCodes.FAILED);
             }
             case Payload.TaskCancelled cancelled -> {
-                err("The task was cancelled: " + Objects.requireNonNullElse(cancelled.reason(), "no reason given"));
+                err("The task was cancelled: "
+                        + Progress.printableLines(Objects.requireNonNullElse(cancelled.reason(), "no reason given")));
                 yield Optional.of(ExitCodes.FAILED);
             }
             case Payload.ApprovalRequested approval ->

@@ -29,7 +29,9 @@ final class AskDialogue {
     /** A task waits for an answer, or until it is resumed; whether it goes on because of what was typed here. */
     boolean suspended(Payload.TaskSuspended payload) {
         String question = payload.question();
-        terminal.out().println(question == null ? Objects.requireNonNullElse(payload.reason(), "") : question);
+        terminal.out()
+                .println(
+                        terminal.shown(question == null ? Objects.requireNonNullElse(payload.reason(), "") : question));
         Optional<String> answer = question == null ? Optional.empty() : terminal.ask("> ");
         if (answer.isPresent()) {
             sent(() -> client.post(
@@ -100,7 +102,7 @@ final class AskDialogue {
                             ToolDecision.reject(terminal.ask("  why not? ").orElse(null)));
                 }
                 case "e", "edit" -> {
-                    terminal.err().println("  now: " + Json.writeText(call.params()));
+                    terminal.err().println("  now: " + Progress.printable(Json.writeText(call.params())));
                     Optional<String> params = terminal.ask("  arguments: ");
                     Optional<Approval.Decision> edited =
                             params.flatMap(given -> ToolDecision.with(ToolDecision.approve(null), given));
@@ -120,7 +122,7 @@ final class AskDialogue {
             Task.ControlAccepted unused = request.get();
             return true;
         } catch (RefusedException e) {
-            terminal.err().println("  " + e.getMessage());
+            terminal.err().println("  " + Progress.printableLines(String.valueOf(e.getMessage())));
             return false;
         }
     }

@@ -41,7 +41,7 @@ final class LiveAnswer {
         if (type == StreamType.TEXT && number == attempt) {
             String delta = Objects.requireNonNullElse(piece.delta(), "");
             text.append(delta);
-            terminal.out().print(delta);
+            terminal.out().print(terminal.shown(delta));
             terminal.out().flush();
             midLine = !text.isEmpty() && text.charAt(text.length() - 1) != '\n';
         }
@@ -60,7 +60,7 @@ final class LiveAnswer {
     void finish(String answer) {
         breakLine();
         if (text.isEmpty() || !text.toString().equals(answer)) {
-            terminal.out().println(answer);
+            terminal.out().println(terminal.shown(answer));
         }
     }
 }

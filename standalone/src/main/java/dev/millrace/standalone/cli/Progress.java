@@ -93,6 +93,11 @@ final class Progress {
         return line.length() <= max ? line : line.substring(0, max - 1) + "…";
     }
 
+    /** The same of a text of several lines. */
+    static String printableLines(String text) {
+        return text.replace("\r", "").replaceAll("[\\p{Cntrl}\\x80-\\x9f&&[^\\t\\n]]", "\uFFFD");
+    }
+
     /** Without what steers a terminal: what tasks say comes from anybody. */
     static String printable(String text) {
         return text.replaceAll("[\\p{Cntrl}\\x80-\\x9f&&[^\\t]]", "\uFFFD");

@@ -53,6 +53,13 @@ public record Terminal(
         return told > 0 ? told : DEFAULT_COLUMNS;
     }
 
+    /**
+     * What somebody has said, for {@code out}: without what steers a terminal where it is looked at, else as it is.
+     */
+    String shown(String text) {
+        return live ? Progress.printableLines(text) : text;
+    }
+
     /** Asks the person; empty if there is none, or nothing but blanks was typed. */
     Optional<String> ask(String prompt) {
         BufferedReader reader = person;

@@ -46,6 +46,17 @@ class SessionViewTest {
     }
 
     @Test
+    @DisplayName("what a model says does not steer the terminal")
+    void shouldNotLetAModelSteerTheTerminal() {
+        SessionView view = view(true, 200);
+
+        view.show(piece("stream.start", null));
+        view.show(piece("stream.text", "a\u001b[8mb\r\n\u009b2Ac\td"));
+
+        assertThat(text()).isEqualTo("a\uFFFD[8mb\n\uFFFD2Ac\td");
+    }
+
+    @Test
     @DisplayName("at a terminal there is live text as it comes, on lines of its own, and there are colours")
     void shouldShowLiveText() {
         SessionView view = view(true, 200);
