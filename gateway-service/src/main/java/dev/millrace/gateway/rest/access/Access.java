@@ -8,6 +8,8 @@ import dev.millrace.schemas.Problem;
 import jakarta.enterprise.context.RequestScoped;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -31,11 +33,18 @@ public class Access {
     private boolean settled;
     private @Nullable Identity identity;
     private @Nullable Permission needed;
-    private @Nullable String refusal;
     private @Nullable String place;
     private BooleanSupplier standing = () -> true;
     private BiConsumer<String, Permission> permitted = (namespace, permission) -> {};
     private final Set<String> told = new HashSet<>();
+    private final Set<Refusal> refusals = new LinkedHashSet<>();
+
+    /**
+     * Something that the request asked for and that was not granted.
+     *
+     * @param code why, one of docs/permissions.md
+     */
+    record Refusal(String namespace, Permission permission, String code) {}
 
     /**
      * Who it is.
@@ -108,7 +117,7 @@ public class Access {
         Identity caller = caller();
         if (caller != null && !caller.may(namespace, permission)) {
             ProblemException refused = notPermitted(caller, namespace, permission);
-            refusal = refused.problem().code();
+            refusals.add(new Refusal(namespace, permission, refused.problem().code()));
             throw refused;
         }
         place = namespace;
@@ -117,10 +126,9 @@ public class Access {
         }
     }
 
-    /** Why something was refused that the request asked for; {@code null} = nothing was. */
-    @Nullable
-    String refusal() {
-        return refusal;
+    /** What was refused that the request asked for, in this order, each once. */
+    List<Refusal> refusals() {
+        return List.copyOf(refusals);
     }
 
     /** Returns if this is granted in all namespaces. */

@@ -269,19 +269,35 @@ public class AccessFilter {
     @ServerResponseFilter
     void challenge(ContainerRequestContext request, ContainerResponseContext response, RoutingContext context) {
         int status = response.getStatus();
-        if ((status == 401 || status == 403) && request.getProperty(ASKED) instanceof Asked asked) {
-            String code = request.getProperty(REFUSAL) instanceof String known
-                    ? known
-                    : Objects.requireNonNullElse(access.get().refusal(), "refused");
-            audit.get()
-                    .refused(entry(
-                            asked,
-                            asked.route().place(request, context),
-                            Objects.requireNonNull(asked.route().needs()).value(),
-                            AuditEntry.Outcome.REFUSED,
-                            code,
-                            request,
-                            context));
+        if (request.getProperty(ASKED) instanceof Asked asked) {
+            List<Access.Refusal> refusals = access.get().refusals();
+            if (status == 401 || status == 403) {
+                String code = request.getProperty(REFUSAL) instanceof String known
+                        ? known
+                        : refusals.isEmpty() ? "refused" : refusals.getLast().code();
+                audit.get()
+                        .refused(entry(
+                                asked,
+                                asked.route().place(request, context),
+                                Objects.requireNonNull(asked.route().needs()).value(),
+                                AuditEntry.Outcome.REFUSED,
+                                code,
+                                request,
+                                context));
+            } else {
+                // in the answer of a protocol that has refusals of its own
+                for (Access.Refusal one : refusals) {
+                    audit.get()
+                            .refused(entry(
+                                    asked,
+                                    one.namespace(),
+                                    one.permission(),
+                                    AuditEntry.Outcome.REFUSED,
+                                    one.code(),
+                                    request,
+                                    context));
+                }
+            }
         }
         if (response.getStatus() == 401 && request.getProperty(CHALLENGE) instanceof String challenge) {
             response.getHeaders().putSingle(HttpHeaders.WWW_AUTHENTICATE, challenge);

@@ -213,8 +213,9 @@ public class DeadLettersResource {
         // the oldest first, as they came
         for (DeadLetter letter : page.letters().reversed()) {
             String place = letter.place();
-            WholeDeadLetter whole = find(place, namespace);
-            String lane = sendAgain(whole, null).orElse(null);
+            // one that somebody has discarded since the page was read, or whose time is up, holds up no other
+            WholeDeadLetter whole = lookFor(place, namespace).orElse(null);
+            String lane = whole == null ? null : sendAgain(whole, null).orElse(null);
             if (lane == null) {
                 kept.add(place);
             } else {
@@ -341,16 +342,21 @@ public class DeadLettersResource {
 
     private WholeDeadLetter find(String cursor, @Nullable String namespace)
             throws BrokerUnavailableException, InterruptedException {
-        JournalCursor place = JournalCursor.parse(cursor)
-                .orElseThrow(() -> ProblemException.badParameter("cursor", "<partition>:<offset>", cursor));
-        forgotten.readUpToNow();
-        return reader.letter(place.partition(), place.offset(), config.produceTimeout())
-                .filter(whole -> isOf(namespace, whole.letter()) && !forgotten.hides(whole.letter()))
+        return lookFor(cursor, namespace)
                 .orElseThrow(() -> new ProblemException(Problem.of(
                         404,
                         "unknown_dead_letter",
                         "Unknown dead letter",
                         "There is no dead letter at " + cursor + ", or no more.")));
+    }
+
+    private Optional<WholeDeadLetter> lookFor(String cursor, @Nullable String namespace)
+            throws BrokerUnavailableException, InterruptedException {
+        JournalCursor place = JournalCursor.parse(cursor)
+                .orElseThrow(() -> ProblemException.badParameter("cursor", "<partition>:<offset>", cursor));
+        forgotten.readUpToNow();
+        return reader.letter(place.partition(), place.offset(), config.produceTimeout())
+                .filter(whole -> isOf(namespace, whole.letter()) && !forgotten.hides(whole.letter()));
     }
 
     /** Whether a letter is of this namespace, or any is wanted. */

@@ -46,6 +46,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -563,6 +564,18 @@ class AccessIT {
                     .extractingByKey("error")
                     .asString()
                     .contains("-32602", "is not granted acme:read");
+        }
+        String mark = Ids.random();
+        mcp(issued(Map.of("sub", mark, "millrace", List.of("acme:write"))), read);
+        try (TopicReader reader = TestBroker.shared().read(gateway.topics().audit())) {
+            Predicate<Map<String, @Nullable Object>> refused = entry -> "REFUSED".equals(entry.get("outcome"));
+            reader.until(
+                    records -> ofMark(records, mark).stream()
+                            .map(record -> readObject(record.value()))
+                            .anyMatch(refused.and(entry -> "read".equals(entry.get("needs"))
+                                    && "acme".equals(entry.get("namespace"))
+                                    && "not_permitted".equals(entry.get("code")))),
+                    GatewayClient.LIMIT);
         }
         String both = token("acme:write acme:read");
         assertThat(mcp(both, list).json()).extractingByKey("result").asString().contains("resources=[");
