@@ -86,8 +86,7 @@ record A2aTask(String id, String contextId, Status status, List<Artifact> artifa
                 case TurnEnd.Answered ignored -> status(State.TASK_STATE_COMPLETED, at);
                 case TurnEnd.Failed failed ->
                     says(State.TASK_STATE_FAILED, List.of(new Part(failed.code() + ": " + failed.error())));
-                case TurnEnd.NotTaken ignored ->
-                    says(State.TASK_STATE_WORKING, List.of(new Part(TurnEnd.NotTaken.words(taskId))));
+                case TurnEnd.NotTaken late -> says(State.TASK_STATE_WORKING, List.of(new Part(late.words(taskId))));
                 case TurnEnd.Cancelled cancelled ->
                     cancelled.reason() == null
                             ? status(State.TASK_STATE_CANCELED, at)

@@ -40,7 +40,10 @@ class AguiRuns {
         AguiStory story = new AguiStory(request, begin, event -> outlet.data(Json.writeText(event)));
         try {
             turns.follow(begin, story.fold(), new TurnPatience(client, outlet, FOREVER));
-        } catch (ClientGoneException | InterruptedException e) {
+        } catch (ClientGoneException e) {
+            streams.giveUp(begin, story.fold(), story.taskId(), "its client is gone");
+            throw e;
+        } catch (InterruptedException e) {
             streams.cancel(begin, story.fold(), story.taskId(), "its client is gone");
             throw e;
         }

@@ -133,9 +133,12 @@ final class AguiStory implements TurnFold.Teller {
             sink.send(new AguiEvent.RunError(failed.error(), failed.code()));
             return;
         }
-        if (over.end() instanceof TurnEnd.NotTaken) {
-            sink.send(new AguiEvent.RunError(TurnEnd.NotTaken.words(taskId), TurnEnd.NotTaken.CODE));
+        if (over.end() instanceof TurnEnd.NotTaken late) {
+            sink.send(new AguiEvent.RunError(late.words(taskId), TurnEnd.NotTaken.CODE));
             return;
+        }
+        if (!fold.begun()) {
+            sink.send(new AguiEvent.RunStarted(request.threadId(), request.runId(), taskId));
         }
         sink.send(new AguiEvent.RunFinished(
                 request.threadId(),

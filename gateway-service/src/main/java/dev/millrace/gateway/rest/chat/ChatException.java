@@ -85,7 +85,7 @@ public final class ChatException extends RuntimeException {
         return refused(status, e.problem().code(), e.problem().detail());
     }
 
-    /** Nothing was begun, or what was asked for may be done twice. */
+    /** Nothing was begun, or it does no harm to do it twice. */
     public static ChatException of(BrokerUnavailableException e) {
         LOGGER.atWarn().setCause(e.getCause()).log("The brokers did not take or tell something in time");
         return refused(503, UNAVAILABLE, "The Kafka brokers did not answer in time.");

@@ -45,7 +45,7 @@ final class McpEnds {
         return switch (end) {
             case TurnEnd.Answered answered -> answered.text();
             case TurnEnd.Failed failed -> "The task failed (" + failed.code() + "): " + failed.error();
-            case TurnEnd.NotTaken ignored -> TurnEnd.NotTaken.words(taskId);
+            case TurnEnd.NotTaken late -> late.words(taskId);
             case TurnEnd.Cancelled cancelled -> "The task was cancelled: " + cancelled.reason();
             case TurnEnd.Asked asked ->
                 asked.question() + "\n\n(The agent asks this. To answer, call this tool again with taskId \"" + taskId

@@ -59,7 +59,7 @@ class McpRuns {
                     new TurnPatience(client, outlet, config.mcp().timeout()));
             outlet.named(MESSAGE, Json.writeText(new McpMessage.Answer(id, story.result())));
         } catch (TurnPatience.OverException e) {
-            streams.cancel(call.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
+            streams.giveUp(call.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             outlet.named(
                     MESSAGE,
                     Json.writeText(new RpcFault(
@@ -71,7 +71,10 @@ class McpRuns {
                                             + (story.fold().ownsTask() ? " and is cancelled." : "."),
                                     null)
                             .refusal(id)));
-        } catch (ClientGoneException | InterruptedException e) {
+        } catch (ClientGoneException e) {
+            streams.giveUp(call.begin(), story.fold(), story.taskId(), "its client is gone");
+            throw e;
+        } catch (InterruptedException e) {
             streams.cancel(call.begin(), story.fold(), story.taskId(), "its client is gone");
             throw e;
         }

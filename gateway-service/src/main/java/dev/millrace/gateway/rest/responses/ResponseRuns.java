@@ -42,7 +42,7 @@ class ResponseRuns {
      *
      * @throws ChatException if it takes too long; the task is cancelled then. Or if this instance stops
      */
-    Response whole(ResponseStory.Asked asked, HttpServerResponse client) {
+    Response whole(ResponseStory.Asked asked, HttpServerResponse client) throws InterruptedException {
         ResponseStory story = new ResponseStory(asked, event -> {});
         try {
             turns.follow(
@@ -53,10 +53,10 @@ class ResponseRuns {
                     .header(TASK_ID, TurnFeed.taskOf(asked.begin()))
                     .build();
         } catch (ClientGoneException e) {
-            streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client is gone");
+            streams.giveUp(asked.begin(), story.fold(), story.taskId(), "its client is gone");
             return Response.noContent().build(); // nobody reads it
         } catch (TurnPatience.OverException e) {
-            streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
+            streams.giveUp(asked.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             throw ChatException.tooLate("The response " + asked.id() + " was not there after "
                     + config.openai().timeout().toSeconds() + " s.");
         } catch (ListenerDroppedException | InterruptedException e) {
@@ -93,7 +93,7 @@ class ResponseRuns {
             turns.follow(asked.begin(), story.fold(), new TurnPatience(client, outlet, timeout));
         } catch (TurnPatience.OverException e) {
             if (ours) {
-                streams.cancel(
+                streams.giveUp(
                         asked.begin(), story.fold(), story.taskId(), "its client was told that it took too long");
             }
             sequel.send(new ResponseEvent.Broken(
@@ -102,7 +102,12 @@ class ResponseRuns {
                     "timeout",
                     "The response was not there after " + timeout.toSeconds() + " s.",
                     null));
-        } catch (ClientGoneException | InterruptedException e) {
+        } catch (ClientGoneException e) {
+            if (ours) {
+                streams.giveUp(asked.begin(), story.fold(), story.taskId(), "its client is gone");
+            }
+            throw e;
+        } catch (InterruptedException e) {
             if (ours) {
                 streams.cancel(asked.begin(), story.fold(), story.taskId(), "its client is gone");
             }

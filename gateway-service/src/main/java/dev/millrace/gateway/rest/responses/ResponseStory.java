@@ -254,9 +254,9 @@ final class ResponseStory implements TurnFold.Teller {
                 error = new ResponseView.Fault(failed.code(), failed.error());
                 type = "response.failed";
             }
-            case TurnEnd.NotTaken ignored -> {
+            case TurnEnd.NotTaken late -> {
                 status = Status.FAILED;
-                error = new ResponseView.Fault(TurnEnd.NotTaken.CODE, TurnEnd.NotTaken.words(taskId));
+                error = new ResponseView.Fault(TurnEnd.NotTaken.CODE, late.words(taskId));
                 type = "response.failed";
             }
             case TurnEnd.Cancelled cancelled -> {

@@ -17,14 +17,23 @@ public sealed interface TurnEnd {
     /** Somebody has cancelled the task. */
     record Cancelled(@Nullable String reason) implements TurnEnd {}
 
-    /** The task does not take what the turn was to begin with: somebody else's answer or decision was first. */
-    record NotTaken() implements TurnEnd {
+    /**
+     * The task has not taken what the turn was to begin with.
+     *
+     * @param never whether it never will, since somebody else's answer or decision was first, or the time for it is
+     *     over; if not, nobody knows
+     */
+    record NotTaken(boolean never) implements TurnEnd {
         public static final String CODE = "not_taken";
 
         /** What its sender is told. */
-        public static String words(String taskId) {
-            return "Somebody else was first: task " + taskId
-                    + " goes on with another answer or decision, and does not take this one.";
+        public String words(String taskId) {
+            return "Task " + taskId
+                    + (never
+                            ? " does not take this answer or decision: another one was first, or the time for it is over."
+                            : " has not taken this answer or decision so far. It never will if another one was first;"
+                                    + " else it goes on with this one later, so do not send it again before you have"
+                                    + " looked at the task.");
         }
     }
 

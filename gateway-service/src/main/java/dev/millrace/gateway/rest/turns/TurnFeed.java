@@ -30,12 +30,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Finds turns by the events that they begin with, and follows them, at any instance. For any thread. */
 @Singleton
 public class TurnFeed {
+    private static final Logger LOGGER = LoggerFactory.getLogger(TurnFeed.class);
+
     /** After so long without a sign of an event that was accepted, the task is asked whether it still waits for one. */
     private static final Duration UNTAKEN = Duration.ofSeconds(60);
+    /** What was accepted is on the journal much sooner, unless its lane is full. */
+    private static final Duration LAST_LOOK = Duration.ofSeconds(10);
     /** How long a step waits, so that a client that is gone is noticed soon. */
     private static final Duration TICK = Duration.ofMillis(250);
 
@@ -116,7 +122,7 @@ public class TurnFeed {
     /**
      * Follows the turn that begins with this event, which was accepted somewhere, with live text, until it is over. An
      * answer or a decision that the task does not take, since somebody else's was first, ends as {@link
-     * TurnEnd.NotTaken}.
+     * TurnEnd.NotTaken}; and one of which there is no sign for a minute, although the task works on nothing.
      *
      * @param waiting is asked again and again whether to go on
      */
@@ -144,13 +150,36 @@ public class TurnFeed {
                     if (fold.mayBeLate() && System.nanoTime() - lookedAt > UNTAKEN.toNanos()) {
                         lookedAt = System.nanoTime();
                         if (isAtRest(begin.namespace(), taskId)) {
-                            fold.isLate();
+                            fold.giveUp();
                         }
                     }
                 } else {
                     fold.take(heard.event(), heard.live());
                 }
             }
+        }
+    }
+
+    /** Looks for some seconds more whether a turn begins whose client has gone. */
+    void awaitBeginning(Event begin, TurnFold fold) throws InterruptedException {
+        long end = System.nanoTime() + LAST_LOOK.toNanos();
+        TaskPast.Waiting untilBegun = new TaskPast.Waiting() {
+            @Override
+            public void ready() {
+                if (!fold.mayBeLate() || System.nanoTime() - end > 0) {
+                    throw new TurnPatience.OverException();
+                }
+            }
+
+            @Override
+            public void heartbeat() {
+                ready();
+            }
+        };
+        try {
+            follow(begin, fold, untilBegun);
+        } catch (TurnPatience.OverException | ClientGoneException | ListenerDroppedException e) {
+            LOGGER.trace("A turn is not followed any more");
         }
     }
 

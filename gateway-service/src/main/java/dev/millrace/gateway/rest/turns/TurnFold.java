@@ -112,9 +112,9 @@ public final class TurnFold {
         current = true;
     }
 
-    /** The task does not take what the turn was to begin with. */
-    void isLate() throws InterruptedException, ClientGoneException {
-        end(new TurnEnd.NotTaken());
+    /** Nobody waits any longer for the task to take what the turn was to begin with. */
+    void giveUp() throws InterruptedException, ClientGoneException {
+        end(new TurnEnd.NotTaken(false));
     }
 
     /** Whether the turn goes on a task that there is, and that takes one answer or decision. */
@@ -134,6 +134,11 @@ public final class TurnFold {
             case Payload.TaskResumed ignored -> current && (ends(event) || asks(event));
             default -> false;
         };
+    }
+
+    /** Whether the task has ended without a result, whoever was first. */
+    private static boolean breaksOff(Event event) {
+        return event.payload() instanceof Payload.TaskFailed || event.payload() instanceof Payload.TaskCancelled;
     }
 
     private static boolean asks(Event event) {
@@ -185,7 +190,11 @@ public final class TurnFold {
             count(event.payload());
             tell(event.payload());
         } else if (isTooLateAfter(event)) {
-            isLate();
+            if (breaksOff(event)) {
+                tell(event.payload());
+            } else {
+                end(new TurnEnd.NotTaken(true));
+            }
         }
     }
 

@@ -23,11 +23,13 @@ public class TurnStreams {
 
     private final OpenStreams open;
     private final TaskIntake intake;
+    private final TurnFeed turns;
 
     @Inject
-    TurnStreams(OpenStreams open, TaskIntake intake) {
+    TurnStreams(OpenStreams open, TaskIntake intake, TurnFeed turns) {
         this.open = open;
         this.intake = intake;
+        this.turns = turns;
     }
 
     /**
@@ -39,6 +41,17 @@ public class TurnStreams {
         return Response.ok(open.body(source, http, () -> {}), MediaType.SERVER_SENT_EVENTS_TYPE)
                 .header("Cache-Control", "no-store")
                 .header("X-Accel-Buffering", "no");
+    }
+
+    /**
+     * Cancels the task of a turn whose client does not want it any more, if it is this turn's; waits some seconds where
+     * that is not certain yet.
+     */
+    public void giveUp(Event begin, TurnFold turn, String taskId, String reason) throws InterruptedException {
+        if (turn.mayBeLate()) {
+            turns.awaitBeginning(begin, turn);
+        }
+        cancel(begin, turn, taskId, reason);
     }
 
     /**

@@ -129,7 +129,7 @@ class TurnFoldTest {
         assertThat(told)
                 .singleElement()
                 .isInstanceOfSatisfying(
-                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken()));
+                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken(true)));
         assertThat(late.ownsTask()).isFalse();
     }
 
@@ -154,7 +154,24 @@ class TurnFoldTest {
         assertThat(told)
                 .singleElement()
                 .isInstanceOfSatisfying(
-                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken()));
+                        TurnPart.Over.class, over -> assertThat(over.end()).isEqualTo(new TurnEnd.NotTaken(true)));
+    }
+
+    @Test
+    @DisplayName("a task that is cancelled before it takes an answer ends the turn as what it is")
+    void shouldTellHowTheTaskHasEnded() throws Exception {
+        TurnFold late = new TurnFold(decided("late", "a1"), told::add);
+        late.take(message("m1"), false);
+        late.take(approval("a1"), false);
+
+        late.take(event("end", KnownEventType.TASK_CANCELLED, new Payload.TaskCancelled("by somebody")), false);
+
+        assertThat(told)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        TurnPart.Over.class,
+                        over -> assertThat(over.end()).isEqualTo(new TurnEnd.Cancelled("by somebody")));
+        assertThat(late.ownsTask()).isFalse();
     }
 
     @Test
