@@ -115,7 +115,7 @@ public final class MachineRunner implements AutoCloseable {
         return running == null ? Optional.empty() : running.fatal();
     }
 
-    /** The machine for queries of its stores, which throw until it has started. */
+    /** The machine as Kafka Streams has it, for its state and metrics; throws until it has started. */
     public Supplier<KafkaStreams> streams() {
         return () -> {
             MachineStreams running = machine.get();

@@ -25,6 +25,11 @@ public final class OpenStores {
         stores.remove(partition, store);
     }
 
+    /** Whether the machine has the partition now. */
+    boolean has(int partition) {
+        return stores.containsKey(partition);
+    }
+
     /**
      * The store of a partition. Reading it throws the same if it is closed meanwhile.
      *

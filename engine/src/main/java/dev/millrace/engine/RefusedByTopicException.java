@@ -3,7 +3,7 @@ package dev.millrace.engine;
 import dev.millrace.schemas.ErrorCode;
 
 /** A record that its topic has refused before, in a transaction that was undone for it. It has not been sent. */
-final class RefusedByTopicException extends RuntimeException {
+public final class RefusedByTopicException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final ErrorCode code;

@@ -34,6 +34,11 @@ public final class StoreReader<V> {
         this.patience = patience;
     }
 
+    /** Whether the machine has the partition now. */
+    public boolean has(int partition) {
+        return stores.has(partition);
+    }
+
     /**
      * Reads until there is something, for some seconds: after an aborted transaction rows are written once more. There
      * is nothing if the machine does not have the partition now; whoever has it next asks again.

@@ -34,7 +34,7 @@ public interface NoticeHandler {
      * logged, and the event becomes a dead letter.
      *
      * @throws InterruptedException if the thread was interrupted, which the worker does when it has to stop and the
-     *     grace period is over; the event then goes back to the topic. Kafka's own exception for it is as good
+     *     grace period is over; the event then goes back to the topic. Kafka's InterruptException is treated the same
      */
     Outcome handle(Event event) throws InterruptedException;
 }

@@ -61,7 +61,8 @@ public enum ErrorCode {
             "A broker refused a record that follows from this one.",
             Place.DEAD_LETTER,
             Place.TOOL_CALL,
-            Place.MODEL_CALL),
+            Place.MODEL_CALL,
+            Place.TASK),
     WEBHOOK_FAILED("The owner of a task could not be told at its callback URL.", Place.DEAD_LETTER),
 
     // tool calls

@@ -68,6 +68,7 @@ public final class AgentRuntime implements AutoCloseable {
     private final LaneProducer lanes;
     private final TokenProducer tokens;
     private final LiveText live;
+    private final OpenStores rows = new OpenStores();
     private final Inbox<Event> inbox = new Inbox<>();
     private final ToolRouting routing;
     private final InstanceEvents instance;
@@ -252,7 +253,6 @@ public final class AgentRuntime implements AutoCloseable {
 
         @Override
         public MachineStreams machine() {
-            OpenStores rows = new OpenStores();
             Thinker thinker = new Thinker(new Thinker.Wiring(
                     parts.dispatcher(),
                     definitions.agents(),

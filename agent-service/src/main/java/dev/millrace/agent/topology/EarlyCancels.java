@@ -64,10 +64,13 @@ final class EarlyCancels {
         return next;
     }
 
-    /** The request to cancel this task, which has just come; {@code null} = there is none. */
+    /**
+     * The request to cancel this task, which has just come, also if it was taken by a clock that is ahead; {@code null}
+     * = there is none.
+     */
     @Nullable
     Event of(String taskKey, Instant now) {
-        try (WindowStoreIterator<Event> found = store.fetch(taskKey, now.minus(RETENTION), now)) {
+        try (WindowStoreIterator<Event> found = store.fetch(taskKey, now.minus(RETENTION), now.plus(RETENTION))) {
             if (!found.hasNext()) {
                 return null;
             }

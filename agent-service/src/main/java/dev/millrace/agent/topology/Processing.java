@@ -1,6 +1,7 @@
 package dev.millrace.agent.topology;
 
 import dev.millrace.agent.ToolRouting;
+import dev.millrace.engine.RefusedByTopicException;
 import dev.millrace.engine.RejectedRecordException;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
@@ -305,13 +306,13 @@ final class Processing {
                 outbox.taking(row.event().id(), row.receivedMs());
                 orAside(row, now, () -> onward.deliver(row, now));
             } else {
-                Asked asked = ask(row, next, now);
+                Asked asked = asked(row, next, now);
                 put(key, row.asking(asked));
-                if (routing.isServed(next)) {
+                String why = ask(row, next, asked, now);
+                if (why == null) {
                     return;
                 }
-                Verdict nobody = new Verdict.Broken("its toolset has no request topic: " + next.toolset());
-                settle(key, row, asked, nobody, now, onward);
+                settle(key, row, asked, new Verdict.Broken(why), now, onward);
             }
         }
     }
@@ -324,11 +325,23 @@ final class Processing {
                 .orElse(null);
     }
 
-    private Asked ask(Row row, ToolDefinition processor, Instant now) {
+    private static Asked asked(Row row, ToolDefinition processor, Instant now) {
         Event event = row.event();
         String callId = CALL
                 + Ids.hash(event.namespace() + '\n' + event.id() + '\n' + processor.name())
                         .substring(0, 32);
+        boolean required =
+                processor.processes() != null && processor.processes().required();
+        return new Asked(processor.name(), callId, required, now.toEpochMilli() + processor.timeoutMs() + GRACE_MS);
+    }
+
+    /** Asks the processor; says why, if that is not possible. */
+    private @Nullable String ask(Row row, ToolDefinition processor, Asked asked, Instant now) {
+        if (!routing.isServed(processor)) {
+            return "its toolset has no request topic: " + processor.toolset();
+        }
+        Event event = row.event();
+        String callId = asked.callId();
         Event request = event.derive(callId, KnownEventType.TOOL_CALL_REQUESTED, now)
                 .taskId(event.taskId() == null ? event.id() : event.taskId())
                 .source("agent")
@@ -342,12 +355,12 @@ final class Processing {
                         null,
                         processor.timeoutMs()))
                 .build();
-        if (routing.isServed(processor)) {
+        try {
             outbox.request(new TaskMove.Request(processor.toolset(), callId, request), now);
+            return null;
+        } catch (RefusedByTopicException e) {
+            return e.getMessage();
         }
-        boolean required =
-                processor.processes() != null && processor.processes().required();
-        return new Asked(processor.name(), callId, required, now.toEpochMilli() + processor.timeoutMs() + GRACE_MS);
     }
 
     private void settle(String key, Row row, Asked asked, Verdict verdict, Instant now, Onward onward) {

@@ -138,7 +138,7 @@ final class ScheduleClock {
 
     /**
      * When one is due that was not known so before. Where another instance knew a newer version, that one is about to
-     * come here; if it does not, it was taken back, and this one was made again by a clock that is behind.
+     * come here; if it does not, it was removed, and this one was made again by a clock that is behind.
      */
     private long firstDueMs(Schedule schedule, long nowMs) {
         ScheduleRow row = rows.get(schedule.key());

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells an event from outside that comes a second time. That of one which has started a task is not kept beside the
- * task's row, which has the same id. For one stream thread.
+ * task's row, which has the same id. What was kept by a clock that is ahead of this one counts as well. For one stream
+ * thread.
  */
 final class SeenEvents {
 
@@ -83,7 +84,7 @@ final class SeenEvents {
 
     private byte @Nullable [] fetch(String key, Instant now) {
         byte[] found = null;
-        try (WindowStoreIterator<byte[]> values = store.fetch(key, now.minus(retention), now)) {
+        try (WindowStoreIterator<byte[]> values = store.fetch(key, now.minus(retention), now.plus(retention))) {
             while (values.hasNext()) {
                 found = values.next().value;
             }
@@ -108,7 +109,7 @@ final class SeenEvents {
     void remove(Event event, Instant now) {
         String key = TaskStores.seenKey(event.namespace(), event.id());
         List<Long> times = new ArrayList<>();
-        try (WindowStoreIterator<byte[]> values = store.fetch(key, now.minus(retention), now)) {
+        try (WindowStoreIterator<byte[]> values = store.fetch(key, now.minus(retention), now.plus(retention))) {
             values.forEachRemaining(value -> times.add(value.key));
         }
         times.forEach(time -> store.put(key, null, time));

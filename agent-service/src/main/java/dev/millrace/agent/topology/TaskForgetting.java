@@ -429,7 +429,7 @@ final class TaskForgetting {
 
     /**
      * Where else a task is to be looked for: its events have the key of its session, and when its row and what is known
-     * of it elsewhere are gone, nobody knows which that was. Who is asked asks nobody.
+     * of it elsewhere are gone, nobody knows which that was. A partition that is asked asks no other.
      */
     private Set<Integer> elsewhere(Row row, ForgetScope scope) {
         boolean unknown = scope.kind() == Kind.TASK

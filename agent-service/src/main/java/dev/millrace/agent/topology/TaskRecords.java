@@ -307,9 +307,10 @@ final class TaskRecords {
         return toParent(parent, child, used, null, error, end);
     }
 
-    /** The answer to a parent whose child, for the start of which this object was made, was not started. */
+    /** The answer to a parent whose child, for the start or going on of which this object was made, does not. */
     Event notStarted(Parentage parent, StoredTask child, String why) {
-        String error = JsonText.cut("Task " + child.taskId() + " was not started: " + why, MAX_CHILD_ERROR);
+        String what = cause.type() == KnownEventType.TASK_RESUMED ? " does not go on: " : " was not started: ";
+        String error = JsonText.cut("Task " + child.taskId() + what + why, MAX_CHILD_ERROR);
         return toParent(parent, child, Usage.NONE, null, error, BackgroundEnd.FAILED);
     }
 

@@ -49,6 +49,9 @@ public final class GuardedHttp implements AutoCloseable {
     private static final Set<String> SHOWN_HEADERS =
             Set.of("content-type", "content-length", "last-modified", "etag", "location", "date", "retry-after");
 
+    /** Nobody is asked to wait for longer, whatever a server says. */
+    private static final Duration LONGEST_PAUSE = Duration.ofDays(1);
+
     private static final Duration FOREVER = Duration.ofMillis(Long.MAX_VALUE);
     private static final int MAX_HEADER_LINE = 32_768;
     private static final int MAX_HEADERS = 200;
@@ -87,7 +90,7 @@ public final class GuardedHttp implements AutoCloseable {
             headers = Map.copyOf(headers);
         }
 
-        /** When it says that one may come again; {@code null} if it does not say. */
+        /** When it says that one may come again, in a day at most; {@code null} if it does not say. */
         public @Nullable Duration retryAfter() {
             String text = headers.get("retry-after");
             if (text == null) {
@@ -95,12 +98,13 @@ public final class GuardedHttp implements AutoCloseable {
             }
             try {
                 if (text.strip().matches("\\d{1,9}")) {
-                    return Duration.ofSeconds(Long.parseLong(text.strip()));
+                    Duration pause = Duration.ofSeconds(Long.parseLong(text.strip()));
+                    return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
                 }
                 Instant then = ZonedDateTime.parse(text.strip(), DateTimeFormatter.RFC_1123_DATE_TIME)
                         .toInstant();
                 Duration left = Duration.between(Instant.now(), then);
-                return left.isNegative() ? Duration.ZERO : left;
+                return left.isNegative() ? Duration.ZERO : left.compareTo(LONGEST_PAUSE) < 0 ? left : LONGEST_PAUSE;
             } catch (DateTimeParseException e) {
                 return null;
             }

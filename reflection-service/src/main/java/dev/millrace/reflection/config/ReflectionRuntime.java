@@ -35,6 +35,7 @@ public final class ReflectionRuntime implements AutoCloseable {
     private final ClientSettings kafka;
     private final Settings settings;
     private final Parts parts;
+    private final OpenStores rows = new OpenStores();
     private final LaneProducer producer;
     private final ToolPublisher publisher;
     private final MachineRunner runner;
@@ -109,7 +110,6 @@ public final class ReflectionRuntime implements AutoCloseable {
 
         @Override
         public MachineStreams machine() {
-            OpenStores rows = new OpenStores();
             Reflector reflector = new Reflector(new Reflector.Wiring(
                     parts.dispatcher(),
                     new StoreReader<>(rows, MemoryStores.REFLECTIONS),

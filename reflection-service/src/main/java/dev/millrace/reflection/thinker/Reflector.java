@@ -101,7 +101,7 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
                                 call.request().effectivePriority(),
                                 call.requestedAtMs(),
                                 () -> build(partition, call),
-                                outcome -> answer(call, outcome))
+                                outcome -> answer(partition, call, outcome))
                         .of(call.request().namespace())
                         .within(group(partition)));
     }
@@ -167,7 +167,15 @@ public final class Reflector implements ModelCalls<ReflectionCall> {
         return messages;
     }
 
-    private void answer(ReflectionCall call, ModelOutcome outcome) {
+    private void answer(int partition, ReflectionCall call, ModelOutcome outcome) {
+        if (outcome instanceof ModelOutcome.Failed && !wiring.rows().has(partition)) {
+            // whoever has the partition makes the call again, and must not hear that it has failed
+            LOGGER.atInfo()
+                    .addKeyValue("callId", call.callId())
+                    .addKeyValue("partition", partition)
+                    .log("A model call failed whose reflection has moved to another instance");
+            return;
+        }
         Instant now = wiring.clock().instant();
         try {
             if (!send(reply(call, outcome, now))) {
