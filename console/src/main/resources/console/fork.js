@@ -1,7 +1,7 @@
 // Going on from an event of a task in another way.
 import { html, nothing, LitElement } from 'lit'
 import { call, get, scoped } from './api.js'
-import { plain, uuid } from './format.js'
+import { freshId, plain } from './format.js'
 import { asCurl, at, go, problem } from './ui.js'
 
 const RESULTS = ['TOOL_CALL_COMPLETED', 'TOOL_CALL_FAILED']
@@ -10,7 +10,7 @@ class ForkForm extends LitElement {
   static properties = { task: { attribute: false }, event: { attribute: false }, agents: { state: true }, draft: { state: true }, error: { state: true }, sending: { state: true } }
 
   /** One for each form: pressing twice makes one task. */
-  #key = uuid()
+  #key = freshId()
   #shown = ''
 
   constructor() {
@@ -33,7 +33,7 @@ class ForkForm extends LitElement {
   willUpdate() {
     if (this.event && this.#shown !== this.event.id) {
       this.#shown = this.event.id
-      this.#key = uuid()
+      this.#key = freshId()
       this.draft = {}
       this.error = null
     }
@@ -52,7 +52,7 @@ class ForkForm extends LitElement {
 
   set(field, value) {
     this.draft = { ...this.draft, [field]: value }
-    this.#key = uuid()
+    this.#key = freshId()
   }
 
   async send(event) {

@@ -2,7 +2,7 @@
 import { html, nothing } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { call, get, scoped, Live } from '../api.js'
-import { cost, count, duration, line, plain, uuid } from '../format.js'
+import { cost, count, duration, freshId, line, plain } from '../format.js'
 import { markdown } from '../markdown.js'
 import { Turn } from '../story.js'
 import { Screen, asCurl, at, go, moment, problem, raw, say, sessionLink, stateMark, taskLink } from '../ui.js'
@@ -221,7 +221,7 @@ class Chat extends Screen {
     if (!text || this.sending) return
     this.sending = true
     await this.attempt(async () => {
-      const sessionId = this.sessionId ?? `chat-${uuid()}`
+      const sessionId = this.sessionId ?? `chat-${freshId()}`
       const body = { text, sessionId }
       const agent = form.querySelector('select').value
       const model = form.querySelector('input.model').value.trim()

@@ -116,7 +116,7 @@ public final class MachineRunner implements AutoCloseable {
     }
 
     /** The machine as Kafka Streams has it, for its state and metrics; throws until it has started. */
-    public Supplier<KafkaStreams> streams() {
+    Supplier<KafkaStreams> streams() {
         return () -> {
             MachineStreams running = machine.get();
             if (running == null) {

@@ -164,8 +164,8 @@ public final class MachineStreams implements AutoCloseable {
         streams.start();
     }
 
-    /** For queries of its stores. */
-    public KafkaStreams streams() {
+    /** As Kafka Streams has it, for its state and metrics. */
+    KafkaStreams streams() {
         return streams;
     }
 

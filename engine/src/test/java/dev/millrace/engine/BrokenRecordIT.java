@@ -56,11 +56,7 @@ class BrokenRecordIT {
     void shouldGoOnWithoutTheRecord(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
-        broker.admin()
-                .createTopics(List.of(new NewTopic(topics.requests(NARROW), 1, (short) 1)
-                        .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "500"))))
-                .all()
-                .get();
+        createNarrowTopic(broker, topics);
         String lane = topics.lane(Segment.EXTERNAL);
         try (MachineRunner runner = runner(broker, topics);
                 TopicReader out = broker.read(topics.journal());
@@ -90,11 +86,7 @@ class BrokenRecordIT {
     void shouldBlameTheRequestThatATimerSends(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
-        broker.admin()
-                .createTopics(List.of(new NewTopic(topics.requests(NARROW), 1, (short) 1)
-                        .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "500"))))
-                .all()
-                .get();
+        createNarrowTopic(broker, topics);
         String lane = topics.lane(Segment.EXTERNAL);
         try (MachineRunner runner = runner(broker, topics);
                 TopicReader out = broker.read(topics.journal())) {
@@ -147,6 +139,14 @@ class BrokenRecordIT {
         try (TopicReader dead = broker.read(topics.deadLetters())) {
             assertThatThrownBy(() -> dead.untilCount(1, Duration.ofSeconds(1))).isInstanceOf(AssertionError.class);
         }
+    }
+
+    private static void createNarrowTopic(TestBroker broker, Topics topics) throws Exception {
+        broker.admin()
+                .createTopics(List.of(new NewTopic(topics.requests(NARROW), 1, (short) 1)
+                        .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "500"))))
+                .all()
+                .get();
     }
 
     private static long committed(TestBroker broker, Topics topics) throws Exception {

@@ -6,7 +6,7 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.Passages;
-import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TranscriptEntry;
@@ -22,7 +22,6 @@ import dev.millrace.llm.scripted.Script;
 import dev.millrace.llm.scripted.ScriptedModel;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.Payload;
-import dev.millrace.schemas.ToolDefinition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -118,7 +117,7 @@ class ShownPassagesTest {
                         """.formatted(knowledge)).definition()));
         return new ModelTurn(
                 agents,
-                new ToolRouting(agents, new NoToolsHere(), new Approvals(Duration.ofHours(1))),
+                new ToolRouting(agents, new ServedTools(toolset -> true), new Approvals(Duration.ofHours(1))),
                 new MemoryIndex(1_000),
                 passages);
     }
@@ -164,17 +163,5 @@ class ShownPassagesTest {
 
     private static @Nullable String text(Event event) {
         return event.payload() instanceof Payload.ReasonDone done ? done.response() : String.valueOf(event);
-    }
-
-    private static final class NoToolsHere implements ToolCatalogue {
-        @Override
-        public @Nullable ToolDefinition find(String toolName) {
-            return null;
-        }
-
-        @Override
-        public List<ToolDefinition> all() {
-            return List.of();
-        }
     }
 }

@@ -6,7 +6,7 @@ import dev.millrace.agent.AgentPin;
 import dev.millrace.agent.Agents;
 import dev.millrace.agent.MemoryIndex;
 import dev.millrace.agent.Passages;
-import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.TranscriptEntry;
@@ -28,7 +28,6 @@ import dev.millrace.llm.ModelRequest;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.HeaderNames;
 import dev.millrace.schemas.Segment;
-import dev.millrace.schemas.ToolDefinition;
 import dev.millrace.schemas.Topics;
 import dev.millrace.telemetry.Telemetry;
 import dev.millrace.testing.RequiresBroker;
@@ -43,7 +42,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -77,7 +75,7 @@ class ThinkerIT {
         thinker = new Thinker(new Thinker.Wiring(
                 dispatcher,
                 agents,
-                new ToolRouting(agents, new NoTools(), new Approvals(Duration.ofHours(1))),
+                new ToolRouting(agents, new ServedTools(toolset -> true), new Approvals(Duration.ofHours(1))),
                 new MemoryIndex(1_000),
                 Passages.NONE,
                 (partition, call) -> Optional.of(List.of(new TranscriptEntry.UserText(call.taskId()))),
@@ -199,18 +197,6 @@ class ThinkerIT {
         @Override
         public String description() {
             return "answers when it may";
-        }
-    }
-
-    private static final class NoTools implements ToolCatalogue {
-        @Override
-        public @Nullable ToolDefinition find(String toolName) {
-            return null;
-        }
-
-        @Override
-        public List<ToolDefinition> all() {
-            return List.of();
         }
     }
 }

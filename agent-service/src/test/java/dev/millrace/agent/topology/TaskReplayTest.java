@@ -5,7 +5,7 @@ import static dev.millrace.agent.topology.TestMachine.message;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.agent.ToolCatalogue;
+import dev.millrace.agent.ServedTools;
 import dev.millrace.agent.ToolRouting;
 import dev.millrace.agent.approval.Approvals;
 import dev.millrace.agent.core.MachineLimits;
@@ -21,7 +21,6 @@ import dev.millrace.schemas.JournalCursor;
 import dev.millrace.schemas.JournalEntry;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Payload;
-import dev.millrace.schemas.ToolDefinition;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -281,7 +279,8 @@ class TaskReplayTest {
     private static TaskReplay replay() {
         return new TaskReplay(
                 MachineLimits.DEFAULT,
-                new ToolRouting(BuiltInAgents.agents(), new NoTools(), new Approvals(Duration.ofHours(1))),
+                new ToolRouting(
+                        BuiltInAgents.agents(), new ServedTools(toolset -> true), new Approvals(Duration.ofHours(1))),
                 BuiltInAgents.agents());
     }
 
@@ -304,17 +303,5 @@ class TaskReplayTest {
                 .source("tools.executor")
                 .payload(payload)
                 .build());
-    }
-
-    private static final class NoTools implements ToolCatalogue {
-        @Override
-        public @Nullable ToolDefinition find(String toolName) {
-            return null;
-        }
-
-        @Override
-        public List<ToolDefinition> all() {
-            return List.of();
-        }
     }
 }
