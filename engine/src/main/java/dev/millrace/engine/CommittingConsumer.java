@@ -45,6 +45,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         CommitTimes times = CommitTimes.ofThread();
+        caughtUp.turns(System.nanoTime());
         if (waitsForReplies(times) && awaitReplies(times, timeout)) {
             return ConsumerRecords.empty();
         }

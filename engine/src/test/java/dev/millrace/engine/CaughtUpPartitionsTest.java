@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class CaughtUpPartitionsTest {
@@ -98,6 +99,49 @@ class CaughtUpPartitionsTest {
         assertEquals(OptionalLong.of(0), lag(SYSTEM));
         nanos++;
         assertEquals(OptionalLong.of(1), lag(SYSTEM));
+    }
+
+    @Test
+    @DisplayName("a lane that is always behind keeps the others waiting for a while, and not in the turn after it")
+    void shouldLetOthersGoNowAndThen() {
+        lags.put(SYSTEM, OptionalLong.of(7));
+
+        for (int round = 0; round < 3; round++) {
+            long begun = nanos;
+            while (nanos - begun < CaughtUpPartitions.PATIENCE.toNanos()) {
+                turn();
+                assertEquals(OptionalLong.of(7), lag(SYSTEM));
+                assertEquals(OptionalLong.of(0), lag(TOOL));
+                nanos += 1_000_000;
+            }
+            turn();
+            assertEquals(OptionalLong.of(0), lag(SYSTEM));
+            assertEquals(OptionalLong.of(0), lag(TOOL));
+        }
+    }
+
+    @Test
+    void shouldBePatientAnewWithALaneThatHadCaughtUp() {
+        lags.put(SYSTEM, OptionalLong.of(7));
+        turn();
+        assertEquals(OptionalLong.of(7), lag(SYSTEM));
+        nanos = CaughtUpPartitions.PATIENCE.toNanos() - 1;
+        turn();
+        lags.put(SYSTEM, OptionalLong.of(0));
+        assertEquals(OptionalLong.of(0), lag(SYSTEM));
+
+        nanos++;
+        turn();
+        lags.put(SYSTEM, OptionalLong.of(3));
+        partitions.polled(List.of(SYSTEM), true, false);
+
+        assertEquals(OptionalLong.of(3), lag(SYSTEM));
+        turn();
+        assertEquals(OptionalLong.of(3), lag(SYSTEM));
+    }
+
+    private void turn() {
+        partitions.turns(nanos);
     }
 
     private void bothAreCaughtUp() {
