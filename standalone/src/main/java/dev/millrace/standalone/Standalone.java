@@ -34,6 +34,7 @@ public class Standalone implements QuarkusApplication {
 
     @Override
     public int run(String... args) throws InterruptedException {
+        OldGeneration.keepSmall();
         Thread waiter = Thread.ofVirtual().name("await-ready").start(this::announce);
         Quarkus.waitForExit();
         waiter.interrupt();
