@@ -1,0 +1,83 @@
+package dev.millrace.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.CompressionType;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+
+class CompressedStoresTest {
+
+    private static final int ROWS = 20_000;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    @DisplayName("rows take less than half of their size on disk, also beside those that were written before")
+    void shouldCompress() throws RocksDBException {
+        write(folder, false, "before");
+        long plain = bytes(folder);
+
+        write(folder, true, "after");
+
+        assertThat(bytes(folder) - plain).isPositive().isLessThan(plain / 2);
+        try (Options options = options(true);
+                RocksDB store = RocksDB.openReadOnly(options, folder.toString())) {
+            assertThat(store.get(key("before", 7))).isEqualTo(row(7));
+            assertThat(store.get(key("after", ROWS - 1))).isEqualTo(row(ROWS - 1));
+        }
+    }
+
+    private static void write(Path folder, boolean compressed, String when) throws RocksDBException {
+        try (Options options = options(compressed);
+                RocksDB store = RocksDB.open(options, folder.toString());
+                FlushOptions flush = new FlushOptions()) {
+            for (int i = 0; i < ROWS; i++) {
+                store.put(key(when, i), row(i));
+            }
+            store.flush(flush);
+        }
+    }
+
+    private static Options options(boolean compressed) {
+        // as Streams has it
+        Options options = new Options().setCreateIfMissing(true).setCompressionType(CompressionType.NO_COMPRESSION);
+        if (compressed) {
+            new CompressedStores().setConfig("rows", options, Map.of());
+        }
+        return options;
+    }
+
+    private static byte[] key(String when, int number) {
+        return "%s %08d".formatted(when, number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] row(int number) {
+        return """
+                {"type":"TASK_STATE_CHANGED","subject":"%1$d","data":{"from":"THINKING","to":"ACTING","by":%1$d}}
+                """.formatted(number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static long bytes(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".sst"))
+                    .mapToLong(file -> file.toFile().length())
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
