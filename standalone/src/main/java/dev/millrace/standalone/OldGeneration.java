@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 final class OldGeneration {
 
     /** So much in it is no reason to look for garbage. */
-    static final long LITTLE_BYTES = 256L << 20;
+    private static final long LITTLE_BYTES = 256L << 20;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(OldGeneration.class);
     private static final String OF_SERIAL_COLLECTOR = "Tenured Gen";
