@@ -2,6 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.engine.CompressedStores;
 import dev.millrace.kafka.ClientSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +23,14 @@ class TaskStreamsTest {
                 .doesNotContainKey("main.consumer.max.poll.records");
         assertThat(config(true, ClientSettings.NONE.with("buffered.records.per.partition", "7")))
                 .containsEntry("buffered.records.per.partition", "7");
+    }
+
+    @Test
+    @DisplayName("stores are compressed, unless an operator has settings of RocksDB")
+    void shouldCompressStores() {
+        assertThat(config(true, ClientSettings.NONE)).containsEntry("rocksdb.config.setter", CompressedStores.class);
+        assertThat(config(true, ClientSettings.NONE.with("rocksdb.config.setter", "theirs")))
+                .containsEntry("rocksdb.config.setter", "theirs");
     }
 
     private static Map<String, Object> config(boolean priority, ClientSettings kafka) {
