@@ -30,8 +30,11 @@ public final class PromptProducer<K, V> implements AutoCloseable {
     /** How long a record waits for others at most, when there are many. */
     public static final Duration GATHERED_FOR = Duration.ofMillis(20);
 
-    /** So many records within that time are few. */
-    static final int FEW = 3;
+    /**
+     * So many records within that time are few: more than come of one task after the other, since the next step of each
+     * waits for its record.
+     */
+    static final int FEW = 10;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(PromptProducer.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);

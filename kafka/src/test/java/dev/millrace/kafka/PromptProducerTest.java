@@ -29,9 +29,20 @@ class PromptProducerTest {
         }
     }
 
+    /** Two replies each, in six milliseconds, each of which the task waits for. */
+    @Test
+    void shouldNotGatherWhatOneQuickTaskAfterTheOtherHas() {
+        for (int i = 0; i < 100; i++) {
+            pass(Duration.ofMillis(2));
+            assertThat(rush.another()).isFalse();
+            pass(Duration.ofMillis(4));
+            assertThat(rush.another()).isFalse();
+        }
+    }
+
     @Test
     void shouldRememberARushForOneWindowMore() {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 2 * PromptProducer.FEW; i++) {
             rush.another();
         }
 
@@ -43,7 +54,7 @@ class PromptProducerTest {
 
     @Test
     void shouldForgetARushAfterAPause() {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 2 * PromptProducer.FEW; i++) {
             rush.another();
         }
 
