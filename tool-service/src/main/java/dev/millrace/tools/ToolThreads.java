@@ -4,13 +4,18 @@ import dev.millrace.tool.api.ToolException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The threads that tools run on. Each call has one of the platform's: the scheduler of virtual threads takes none away
  * from who computes, so a few such tools would stop all else in the process, their own time-outs included. A thread
+ * that has done its work takes the next call's, so a tool may find what another one has left in thread-locals. A thread
  * that is interrupted and goes on is stuck; there may be so many of them and no more. Safe for any thread.
  */
 public final class ToolThreads {
@@ -28,12 +34,72 @@ public final class ToolThreads {
     /** How long a thread may take to heed its interrupt. */
     static final Duration HEEDED_WITHIN = Duration.ofSeconds(2);
 
+    private static final long IDLE_SECONDS = 30;
+
     private final int maxStuck;
     private final LongSupplier nanoTime;
+    /** As many as there are calls, which others bound. */
+    private final ExecutorService threads = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            Thread.ofPlatform().daemon().name("tool-call-", 0).factory());
     /** Those that nobody waits for any more, with the moment since when. */
-    private final Map<Thread, Left> left = new ConcurrentHashMap<>();
+    private final Map<Call<?>, Long> left = new ConcurrentHashMap<>();
 
-    private record Left(String toolName, long sinceNanos) {}
+    /** A call on its thread, which no interrupt of it outlives. */
+    private final class Call<T extends @Nullable Object> extends FutureTask<T> {
+
+        private final String toolName;
+        private final Runnable ended;
+        private final AtomicBoolean over = new AtomicBoolean();
+
+        Call(String toolName, Callable<T> work, Runnable ended) {
+            super(work);
+            this.toolName = toolName;
+            this.ended = ended;
+        }
+
+        @Override
+        public void run() {
+            try {
+                super.run();
+            } finally {
+                end(); // also of what was given up before it began
+            }
+        }
+
+        @Override
+        protected void set(T result) {
+            end();
+            super.set(result);
+        }
+
+        @Override
+        protected void setException(Throwable failure) {
+            end();
+            super.setException(failure);
+        }
+
+        /** Before anybody is told of the outcome. */
+        private void end() {
+            if (over.compareAndSet(false, true)) {
+                left.remove(this);
+                ended.run();
+            }
+        }
+
+        /** Nobody waits for it any more. */
+        void leave() {
+            left.put(this, nanoTime.getAsLong());
+            cancel(true);
+            if (over.get()) {
+                left.remove(this);
+            }
+        }
+    }
 
     /** At most so many may be stuck, 1 or more. */
     public ToolThreads(int maxStuck) {
@@ -59,17 +125,8 @@ public final class ToolThreads {
      */
     <T extends @Nullable Object> T call(String toolName, Callable<T> work, long limitNanos, Runnable ended)
             throws ToolException, TimeoutException, ExecutionException, InterruptedException {
+        Call<T> call = new Call<>(toolName, work, ended);
         boolean begun = false;
-        CompletableFuture<T> outcome = new CompletableFuture<>();
-        AtomicBoolean over = new AtomicBoolean();
-        Thread thread = Thread.ofPlatform()
-                .daemon()
-                .name("tool-" + toolName)
-                .unstarted(() -> run(work, outcome, () -> {
-                    over.set(true);
-                    left.remove(Thread.currentThread());
-                    ended.run();
-                }));
         try {
             if (isFull()) {
                 throw new ToolException(
@@ -77,7 +134,7 @@ public final class ToolThreads {
                         "No tool can be called: " + maxStuck
                                 + " calls go on although their time is over, and the service has to be restarted");
             }
-            thread.start();
+            threads.execute(call);
             begun = true;
         } finally {
             if (!begun) {
@@ -85,34 +142,10 @@ public final class ToolThreads {
             }
         }
         try {
-            return outcome.get(limitNanos, TimeUnit.NANOSECONDS);
+            return call.get(limitNanos, TimeUnit.NANOSECONDS);
         } catch (TimeoutException | InterruptedException e) {
-            left.put(thread, new Left(toolName, nanoTime.getAsLong()));
-            thread.interrupt();
-            if (over.get()) {
-                left.remove(thread);
-            }
+            call.leave();
             throw e;
-        }
-    }
-
-    private static <T extends @Nullable Object> void run(
-            Callable<T> work, CompletableFuture<T> outcome, Runnable ended) {
-        @Nullable Throwable failure = new IllegalStateException("the tool's thread ended without an outcome");
-        T result = null;
-        try {
-            result = work.call();
-            failure = null;
-        } catch (Exception e) {
-            failure = e;
-        } finally {
-            // an Error ends the thread; the caller must not wait for it
-            ended.run();
-            if (failure == null) {
-                outcome.complete(result);
-            } else {
-                outcome.completeExceptionally(failure);
-            }
         }
     }
 
@@ -121,8 +154,8 @@ public final class ToolThreads {
         return Math.toIntExact(left.values().stream().filter(this::isStuck).count());
     }
 
-    private boolean isStuck(Left call) {
-        return nanoTime.getAsLong() - call.sinceNanos() > HEEDED_WITHIN.toNanos();
+    private boolean isStuck(long sinceNanos) {
+        return nanoTime.getAsLong() - sinceNanos > HEEDED_WITHIN.toNanos();
     }
 
     /**
@@ -135,9 +168,10 @@ public final class ToolThreads {
 
     /** The tools whose threads are stuck, with their numbers, for people. */
     public String describe() {
-        return left.values().stream()
-                .filter(this::isStuck)
-                .collect(Collectors.groupingBy(Left::toolName, java.util.TreeMap::new, Collectors.counting()))
+        return left.entrySet().stream()
+                .filter(call -> isStuck(call.getValue()))
+                .map(call -> call.getKey().toolName)
+                .collect(Collectors.groupingBy(Function.identity(), TreeMap::new, Collectors.counting()))
                 .entrySet()
                 .stream()
                 .map(tool -> Objects.requireNonNull(tool.getKey()) + ": " + tool.getValue())
