@@ -1,6 +1,7 @@
 package dev.millrace.agent.thinker;
 
 import dev.millrace.agent.topology.OutstandingCall;
+import dev.millrace.kafka.Rush;
 import dev.millrace.schemas.Event;
 import java.time.Clock;
 import java.time.Duration;
@@ -19,18 +20,24 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells the world what models say while they say it. Pieces are gathered per call for a few milliseconds and sent by
  * one thread, so that no model call waits for a broker; what cannot be sent is lost, and nothing but the picture of
- * somebody who watches suffers. For any thread.
+ * somebody who watches suffers. While many calls have something to say, those of all are gathered for as long, since a
+ * request to the brokers for each of them would cost more than the models' own replies do. For any thread.
  */
 public final class LiveText implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LiveText.class);
     private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+    /** For so long the pieces of all calls are gathered while there are many. */
+    static final Duration GATHERED_FOR = Duration.ofMillis(20);
+    /** So many that come due within that time are few: more than those of one quick task after the other. */
+    static final int FEW = 20;
 
     private final Settings settings;
     private final Consumer<Event> sink;
     private final Clock clock;
     private final ConcurrentMap<String, CallStream> open = new ConcurrentHashMap<>();
     private final DelayQueue<Due> due = new DelayQueue<>();
+    private final Rush rush = new Rush(System::nanoTime, GATHERED_FOR.toNanos(), FEW);
     private final Thread sender;
     private volatile boolean closed;
 
@@ -146,9 +153,14 @@ public final class LiveText implements AutoCloseable {
     private void run() {
         while (true) {
             try {
-                CallStream stream = due.take().stream();
-                if (stream != null) {
-                    send(stream);
+                Due first = due.take();
+                if (rush.another()) {
+                    Thread.sleep(GATHERED_FOR);
+                }
+                send(first);
+                for (Due next = due.poll(); next != null; next = due.poll()) {
+                    rush.another();
+                    send(next);
                 }
                 if (closed && due.isEmpty()) {
                     return;
@@ -156,6 +168,12 @@ public final class LiveText implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             }
+        }
+    }
+
+    private void send(Due due) {
+        if (due.stream() != null) {
+            send(due.stream());
         }
     }
 

@@ -95,6 +95,33 @@ class LiveTextTest {
     }
 
     @Test
+    void shouldGatherThePiecesOfManyCalls() throws InterruptedException {
+        // given
+        int pieces = 200;
+        try (LiveText live = live(Duration.ZERO)) {
+            CallStream watched = begin(live, "watched");
+            watched.onAttempt(1);
+
+            // when
+            for (int i = 0; i < pieces; i++) {
+                for (int other = 0; other < LiveText.FEW; other++) {
+                    begin(live, i + "/" + other).onAttempt(1);
+                }
+                watched.onDelta(new ModelDelta.Text("x"));
+                Thread.sleep(1);
+            }
+        }
+
+        // then
+        List<String> told = sent.stream()
+                .filter(event -> event.text("delta") != null)
+                .map(event -> String.valueOf(event.text("delta")))
+                .toList();
+        assertThat(String.join("", told)).isEqualTo("x".repeat(pieces));
+        assertThat(told).hasSizeLessThan(pieces / 2);
+    }
+
+    @Test
     void shouldSendWhatIsThereBeforeItCloses() throws InterruptedException {
         // given
         LiveText live = live(Duration.ofMillis(200));
