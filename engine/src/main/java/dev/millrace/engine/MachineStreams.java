@@ -153,7 +153,7 @@ public final class MachineStreams implements AutoCloseable {
                 .redactingDeadLetters(StreamsConfig.PRODUCER_PREFIX)
                 .with(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest")
                 .withDefault(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS)
-                .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, CompressedStores.class)
+                .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksSettings.class)
                 .with(MachineExceptionHandler.TOPICS, settings.topics())
                 .with(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class)
                 .with(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, MachineExceptionHandler.class)

@@ -6,7 +6,7 @@ import dev.millrace.api.NamespaceList;
 import dev.millrace.api.QueueItem;
 import dev.millrace.api.Session;
 import dev.millrace.api.Task;
-import dev.millrace.engine.CompressedStores;
+import dev.millrace.engine.RocksSettings;
 import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
@@ -86,7 +86,7 @@ public final class TaskProjection implements AutoCloseable {
     private static ClientSettings config(ClientSettings kafka, Topics topics, Path stateDir) {
         return kafka.with(StreamsConfig.APPLICATION_ID_CONFIG, applicationId(topics))
                 .with(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString())
-                .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, CompressedStores.class)
+                .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksSettings.class)
                 .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
                 .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
     }

@@ -2,7 +2,7 @@ package dev.millrace.agent.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.engine.CompressedStores;
+import dev.millrace.engine.RocksSettings;
 import dev.millrace.kafka.ClientSettings;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +28,7 @@ class TaskStreamsTest {
     @Test
     @DisplayName("stores are compressed, unless an operator has settings of RocksDB")
     void shouldCompressStores() {
-        assertThat(config(true, ClientSettings.NONE)).containsEntry("rocksdb.config.setter", CompressedStores.class);
+        assertThat(config(true, ClientSettings.NONE)).containsEntry("rocksdb.config.setter", RocksSettings.class);
         assertThat(config(true, ClientSettings.NONE.with("rocksdb.config.setter", "theirs")))
                 .containsEntry("rocksdb.config.setter", "theirs");
     }

@@ -11,14 +11,16 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.CompactionStyle;
 import org.rocksdb.CompressionType;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-class CompressedStoresTest {
+class RocksSettingsTest {
 
     private static final int ROWS = 20_000;
 
@@ -41,6 +43,29 @@ class CompressedStoresTest {
         }
     }
 
+    @Test
+    @Timeout(20)
+    @DisplayName("a few runs stay as they are; of as many as are to be merged there are few soon after")
+    void shouldMergeSeldom() throws RocksDBException, InterruptedException {
+        try (Options options = options(true).setCompactionStyle(CompactionStyle.UNIVERSAL);
+                RocksDB store = RocksDB.open(options, folder.toString());
+                FlushOptions flush = new FlushOptions()) {
+            for (int run = 1; run < RocksSettings.SORTED_RUNS; run++) {
+                store.put(key("run", run), row(run));
+                store.flush(flush);
+            }
+            Thread.sleep(500); // in which it would have merged them
+            assertThat(store.getLiveFilesMetaData()).hasSize(RocksSettings.SORTED_RUNS - 1);
+
+            store.put(key("run", 0), row(0));
+            store.flush(flush);
+
+            while (store.getLiveFilesMetaData().size() > RocksSettings.SORTED_RUNS / 2) {
+                Thread.sleep(10);
+            }
+        }
+    }
+
     private static void write(Path folder, boolean compressed, String when) throws RocksDBException {
         try (Options options = options(compressed);
                 RocksDB store = RocksDB.open(options, folder.toString());
@@ -56,7 +81,7 @@ class CompressedStoresTest {
         // as Streams has it
         Options options = new Options().setCreateIfMissing(true).setCompressionType(CompressionType.NO_COMPRESSION);
         if (compressed) {
-            new CompressedStores().setConfig("rows", options, Map.of());
+            new RocksSettings().setConfig("rows", options, Map.of());
         }
         return options;
     }
