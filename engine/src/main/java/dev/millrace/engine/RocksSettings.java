@@ -8,8 +8,8 @@ import org.rocksdb.Options;
 /**
  * What RocksDB is told beside what Streams tells it. Streams makes it by the name of its class.
  *
- * <p>What is kept on disk is compressed: rows and events are JSON, so it is a third of the size. What was written before
- * stays as it is until it is compacted.
+ * <p>What is kept on disk is compressed: rows and events are JSON, so it is a third of the size. What was written
+ * before stays as it is until it is compacted.
  *
  * <p>Sorted runs are merged when there are more of them than RocksDB's own 4. Stores grow by what they are given, and
  * hardly anything in them is rewritten, so a merge brings readers little and costs what it copies: with 4 that was a
