@@ -27,8 +27,7 @@ public final class LiveText implements AutoCloseable {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(LiveText.class);
     private static final Duration LAST_WORDS = Duration.ofSeconds(2);
-    /** For so long the pieces of all calls are gathered while there are many. */
-    static final Duration GATHERED_FOR = Duration.ofMillis(20);
+    private static final Duration WINDOW = Duration.ofMillis(20);
     /** So many that come due within that time are few: more than those of one quick task after the other. */
     static final int FEW = 20;
 
@@ -37,7 +36,7 @@ public final class LiveText implements AutoCloseable {
     private final Clock clock;
     private final ConcurrentMap<String, CallStream> open = new ConcurrentHashMap<>();
     private final DelayQueue<Due> due = new DelayQueue<>();
-    private final Rush rush = new Rush(System::nanoTime, GATHERED_FOR.toNanos(), FEW);
+    private final Rush rush = new Rush(System::nanoTime, WINDOW.toNanos(), FEW);
     private final Thread sender;
     private volatile boolean closed;
 
@@ -45,7 +44,7 @@ public final class LiveText implements AutoCloseable {
      * How replies are told.
      *
      * @param enabled whether they are, and models are asked for them piece by piece
-     * @param batch how long pieces are gathered, zero or more
+     * @param batch how long pieces are gathered, zero or more: those of a call, and those of all while there are many
      */
     public record Settings(boolean enabled, Duration batch) {
 
@@ -155,7 +154,7 @@ public final class LiveText implements AutoCloseable {
             try {
                 Due first = due.take();
                 if (rush.another()) {
-                    Thread.sleep(GATHERED_FOR);
+                    Thread.sleep(settings.batch());
                 }
                 send(first);
                 for (Due next = due.poll(); next != null; next = due.poll()) {
