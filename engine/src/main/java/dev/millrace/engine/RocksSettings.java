@@ -11,9 +11,9 @@ import org.rocksdb.Options;
  * <p>What is kept on disk is compressed: rows and events are JSON, so it is a third of the size. What was written
  * before stays as it is until it is compacted.
  *
- * <p>Sorted runs are merged when there are more of them than RocksDB's own 4. Stores grow by what they are given, and
- * hardly anything in them is rewritten, so a merge brings readers little and costs what it copies: with 4 that was a
- * tenth of the CPU of a task.
+ * <p>Sorted runs are merged when there are more of them than RocksDB's own 4. What is rewritten is so within seconds,
+ * mostly before it is on disk, so a merge brings readers little and costs what it copies: with 4 that was a tenth of
+ * the CPU of a task.
  */
 public final class RocksSettings implements RocksDBConfigSetter {
 

@@ -206,6 +206,36 @@ class ToolExecutorTest {
     }
 
     @Test
+    @Timeout(20)
+    @DisplayName("a thread takes the next call, which sees nothing of the interrupt of the one before")
+    void shouldKeepAThreadAndNotItsInterrupt() throws InterruptedException {
+        // given
+        List<Thread> interrupted = Collections.synchronizedList(new ArrayList<>());
+        ToolExecutor executor = executor(
+                tool("slow", 50, (params, context) -> {
+                    interrupted.add(Thread.currentThread());
+                    while (!Thread.currentThread().isInterrupted()) {
+                        Thread.onSpinWait();
+                    }
+                    return "late, and still interrupted";
+                }),
+                tool("quick", 5_000, (params, context) -> {
+                    boolean same = Thread.currentThread().equals(interrupted.getFirst());
+                    return Thread.currentThread().isInterrupted() ? "interrupted" : same ? "same" : "other";
+                }));
+        assertThat(failed(executor.handle(Calls.request("slow", Map.of(), SAYS_NOTHING)))
+                        .code())
+                .isEqualTo("tool_timeout");
+        // when: until that thread has noticed
+        @Nullable Object found = "other";
+        while ("other".equals(found)) {
+            found = completed(executor.handle(Calls.request("quick", Map.of(), SAYS_NOTHING)));
+        }
+        // then
+        assertThat(found).isEqualTo("same");
+    }
+
+    @Test
     @DisplayName("so many threads may be stuck and no more; when one of them ends, tools run again")
     void shouldBoundTheThreadsThatAreStuck() throws InterruptedException {
         // given
