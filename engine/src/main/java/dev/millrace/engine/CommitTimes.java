@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,16 @@ final class CommitTimes {
     /** Whether something has been handed over that is still to be taken. */
     boolean handed() {
         return boxes.stream().anyMatch(box -> !box.isEmpty());
+    }
+
+    /** Whether this has been handed over before, and taken. */
+    boolean isSecond(ConsumerRecord<byte[], byte[]> candidate) {
+        for (Inbox.Box<?> box : boxes) {
+            if (box.isSecond(candidate)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -28,7 +30,15 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     private static final Logger LOGGER = LoggerFactory.getLogger(CommittingConsumer.class);
 
+    /** In one turn, so that what is on other lanes need not wait for long. */
+    private static final int POLLS_TO_CATCH_UP = 16;
+
+    private static final Duration A_FETCH = Duration.ofMillis(1);
+
     private final CaughtUpPartitions caughtUp = new CaughtUpPartitions();
+    /** Of which records have been left out, and may have to be again. */
+    private final Set<TopicPartition> behind = new HashSet<>();
+
     private final QuickReplies replies = new QuickReplies(System.nanoTime());
     private int maxPollRecords = 1;
 
@@ -49,11 +59,71 @@ public final class CommittingConsumer extends ConsumerWrapper {
         if (waitsForReplies(times) && awaitReplies(times, timeout)) {
             return ConsumerRecords.empty();
         }
-        ConsumerRecords<byte[], byte[]> records = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
+        ConsumerRecords<byte[], byte[]> found = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
         replies.polled(System.nanoTime());
-        caughtUp.polled(records.partitions(), times.polled() > 0, records.count() >= maxPollRecords);
+        caughtUp.polled(found.partitions(), times.polled() > 0, found.count() >= maxPollRecords);
+        ConsumerRecords<byte[], byte[]> records = withoutSeconds(found, times);
+        if (isAnyBehind()) {
+            records = withoutSeconds(catchUp(found), times);
+        }
         times.waited(System.currentTimeMillis(), records.count());
         return records;
+    }
+
+    /**
+     * Without what machines of this thread have been handed before, but for the last of each partition: Streams commits
+     * the offset of a partition of which it has taken something. Partitions of which something is left out may be
+     * behind from now on.
+     */
+    private ConsumerRecords<byte[], byte[]> withoutSeconds(ConsumerRecords<byte[], byte[]> found, CommitTimes times) {
+        Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> wanted = new HashMap<>();
+        for (TopicPartition partition : found.partitions()) {
+            List<ConsumerRecord<byte[], byte[]>> records = found.records(partition);
+            List<ConsumerRecord<byte[], byte[]>> first = new ArrayList<>(records.size());
+            int last = records.size() - 1;
+            for (int i = 0; i <= last; i++) {
+                if (i == last || !times.isSecond(records.get(i))) {
+                    first.add(records.get(i));
+                }
+            }
+            wanted.put(partition, first);
+            if (first.size() < records.size()) {
+                behind.add(partition);
+            }
+        }
+        return new ConsumerRecords<>(wanted, found.nextOffsets());
+    }
+
+    /**
+     * Reads on where records have been left out and there are more. A poll brings little of a partition, and a busy
+     * thread polls seldom: a lane that consists of such records would fall behind without end, and hold up those below.
+     */
+    private ConsumerRecords<byte[], byte[]> catchUp(ConsumerRecords<byte[], byte[]> found) {
+        Set<TopicPartition> others = new HashSet<>(assignment());
+        others.removeAll(behind);
+        others.removeAll(paused());
+        super.pause(others);
+        ConsumerRecords<byte[], byte[]> all = found;
+        try {
+            for (int polls = 0; polls < POLLS_TO_CATCH_UP && isAnyBehind(); polls++) {
+                ConsumerRecords<byte[], byte[]> more = unlessWoken(A_FETCH);
+                caughtUp.polled(more.partitions(), true, false);
+                all = both(all, more);
+            }
+        } finally {
+            others.retainAll(assignment());
+            super.resume(others);
+        }
+        return all;
+    }
+
+    private boolean isAnyBehind() {
+        if (!behind.isEmpty()) {
+            behind.retainAll(assignment());
+            behind.removeAll(paused());
+            behind.removeIf(partition -> currentLag(partition).orElse(0) == 0);
+        }
+        return !behind.isEmpty();
     }
 
     private boolean waitsForReplies(CommitTimes times) {

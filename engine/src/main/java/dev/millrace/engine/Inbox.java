@@ -5,6 +5,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +29,12 @@ public final class Inbox<T> {
 
         private final Queue<T> waiting = new ConcurrentLinkedQueue<>();
         private final CommitTimes thread;
+        private final Predicate<ConsumerRecord<byte[], byte[]>> second;
         private final Runnable close;
 
-        private Box(CommitTimes thread, Consumer<Box<T>> close) {
+        private Box(CommitTimes thread, Predicate<ConsumerRecord<byte[], byte[]>> second, Consumer<Box<T>> close) {
             this.thread = thread;
+            this.second = second;
             this.close = () -> close.accept(this);
             thread.add(this);
         }
@@ -44,6 +48,10 @@ public final class Inbox<T> {
             return waiting.isEmpty();
         }
 
+        boolean isSecond(ConsumerRecord<byte[], byte[]> candidate) {
+            return second.test(candidate);
+        }
+
         /** Nothing more is taken; what is still in it is dropped. */
         @Override
         public void close() {
@@ -55,9 +63,12 @@ public final class Inbox<T> {
     /**
      * Begins to take what is for a partition, in place of whoever did before; to be called on the thread that takes it,
      * from {@code init}.
+     *
+     * @param second whether a record that the thread has polled, of any of its topics and partitions, has been taken from
+     *     hand to hand before: most of these do not come to the machine. Asked on the thread, until the box is closed.
      */
-    public Box<T> open(int partition) {
-        Box<T> box = new Box<>(CommitTimes.ofThread(), closed -> boxes.remove(partition, closed));
+    public Box<T> open(int partition, Predicate<ConsumerRecord<byte[], byte[]>> second) {
+        Box<T> box = new Box<>(CommitTimes.ofThread(), second, closed -> boxes.remove(partition, closed));
         boxes.put(partition, box);
         return box;
     }

@@ -92,7 +92,7 @@ class CommitTimesTest {
     @Test
     void shouldNotWaitLongerOnceSomethingIsHandedOver() throws Exception {
         Inbox<String> inbox = new Inbox<>();
-        Inbox.Box<String> box = inbox.open(0); // this thread's own times
+        Inbox.Box<String> box = inbox.open(0, record -> false); // this thread's own times
         CommitTimes own = CommitTimes.ofThread();
         assertThat(own.awaitHanded(Duration.ofMillis(1))).isFalse();
 

@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Segment;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
@@ -16,11 +17,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -47,6 +64,15 @@ class InboxIT {
     Path state;
 
     private final Inbox<String> inbox = new Inbox<>();
+    /** What counts as handed over before, if it comes as a record. */
+    private final Set<String> handed = ConcurrentHashMap.newKeySet();
+    /** What the machine has taken as records. */
+    private final List<String> taken = new CopyOnWriteArrayList<>();
+    /** How often the machine has looked for what is handed over, and how long it is busy each time. */
+    private final AtomicInteger turns = new AtomicInteger();
+
+    private volatile int turnOfLast;
+    private volatile long busyMs;
     /** As the machine says it: with none, it waits for records alone. */
     private volatile int underWay;
 
@@ -100,11 +126,11 @@ class InboxIT {
             }
             hands.join();
 
-            List<String> taken = out.untilCount(2 * each, LIMIT).stream()
+            List<String> both = out.untilCount(2 * each, LIMIT).stream()
                     .map(record -> new String(record.value(), StandardCharsets.UTF_8))
                     .toList();
             for (String kind : List.of("handed ", "record ")) {
-                assertThat(taken.stream().filter(text -> text.startsWith(kind)))
+                assertThat(both.stream().filter(text -> text.startsWith(kind)))
                         .containsExactlyElementsOf(
                                 IntStream.range(0, each).mapToObj(i -> kind + i).toList());
             }
@@ -160,6 +186,84 @@ class InboxIT {
         }
     }
 
+    @Test
+    @DisplayName("of records that have been handed over before few come to the machine, and its offsets go on")
+    void shouldLeaveOutWhatWasHandedOver(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        TopicPartition lane = new TopicPartition(topics.lane(Segment.EXTERNAL), 0);
+        int times = 100;
+        try (MachineRunner runner = runner(broker, topics)) {
+            awaitReady(runner);
+            for (int i = 0; i < times; i++) {
+                handed.add("twice " + i);
+            }
+
+            sendTogether(broker, lane, times);
+
+            await().atMost(LIMIT)
+                    .untilAsserted(
+                            () -> assertThat(committed(broker, topics, lane)).isEqualTo(times));
+            assertThat(taken).contains("twice " + (times - 1)).hasSizeLessThan(times / 4);
+        }
+    }
+
+    @Test
+    @DisplayName(
+            "a busy machine reads on where records have been handed over before: it falls behind no more than others")
+    void shouldCatchUpWithWhatWasHandedOver(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        TopicPartition lane = new TopicPartition(topics.lane(Segment.EXTERNAL), 0);
+        int times = 3_000;
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers())
+                .with(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 50)
+                .with(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 1_024);
+        try (MachineRunner runner = TestRunner.of(kafka, topics, 1, state, () -> topology(topics))) {
+            awaitReady(runner);
+            for (int i = 0; i < times; i++) {
+                handed.add("twice " + i);
+            }
+            busyMs = 10;
+            int before = turns.get();
+
+            sendTogether(broker, lane, times);
+
+            await().atMost(LIMIT).untilAsserted(() -> assertThat(taken).contains("twice " + (times - 1)));
+            // fifty at most of each poll that Streams asks for
+            assertThat(turnOfLast - before).isLessThan(times / 50 / 2);
+        }
+    }
+
+    private static void sendTogether(TestBroker broker, TopicPartition lane, int times) throws Exception {
+        Map<String, Object> settings = Map.of(
+                ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                broker.bootstrapServers(),
+                ProducerConfig.LINGER_MS_CONFIG,
+                1_000);
+        try (Producer<byte[], byte[]> producer =
+                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+            List<Future<RecordMetadata>> sent = IntStream.range(0, times)
+                    .mapToObj(i -> producer.send(new ProducerRecord<>(
+                            lane.topic(), lane.partition(), null, ("twice " + i).getBytes(StandardCharsets.UTF_8))))
+                    .toList();
+            producer.flush();
+            sent.getLast().get();
+        }
+    }
+
+    /** The machine's offset, -1 = none. */
+    private static long committed(TestBroker broker, Topics topics, TopicPartition lane) throws Exception {
+        OffsetAndMetadata offset = broker.admin()
+                .listConsumerGroupOffsets(topics.prefix() + "machine")
+                .partitionsToOffsetAndMetadata()
+                .get()
+                .get(lane);
+        return offset == null ? -1 : offset.offset();
+    }
+
+    private boolean isSecond(ConsumerRecord<byte[], byte[]> polled) {
+        return handed.contains(new String(polled.value(), StandardCharsets.UTF_8));
+    }
+
     private static double requests(MachineRunner runner) {
         return runner.streams().get().metrics().values().stream()
                 .filter(metric -> metric.metricName().group().equals("producer-metrics")
@@ -210,10 +314,12 @@ class InboxIT {
         @Override
         public void init(ProcessorContext<byte[], Outgoing> machine) {
             context = machine;
-            box = inbox.open(machine.taskId().partition());
+            box = inbox.open(machine.taskId().partition(), InboxIT.this::isSecond);
             rows = machine.getStateStore(ROWS);
             commits = CommitTiming.of(machine, rows, () -> underWay);
             machine.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, nowMs -> {
+                turns.incrementAndGet();
+                sleep(busyMs);
                 for (String text = box.poll(); text != null; text = box.poll()) {
                     pass(text.getBytes(StandardCharsets.UTF_8));
                 }
@@ -222,6 +328,8 @@ class InboxIT {
 
         @Override
         public void process(Record<byte[], byte[]> record) {
+            taken.add(new String(record.value(), StandardCharsets.UTF_8));
+            turnOfLast = turns.get();
             pass(record.value());
         }
 

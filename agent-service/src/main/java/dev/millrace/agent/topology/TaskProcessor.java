@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.Punctuator;
@@ -119,7 +120,13 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         replies.forget();
         progress = new BackgroundProgress(settings.background().progressInterval());
         readRowsAnew();
-        inbox = parts.inbox().open(partition());
+        TopicPartition replyLane = new TopicPartition(settings.topics().lane(Segment.COGNITIVE), partition());
+        inbox = parts.inbox()
+                .open(
+                        partition(),
+                        polled -> polled.partition() == replyLane.partition()
+                                && polled.topic().equals(replyLane.topic())
+                                && replies.isSecond(polled.headers(), calls));
         restarted = settings.onRestart() == RestartPolicy.FAIL;
         schedules = new ScheduleClock(
                 TaskStores.SCHEDULES.in(unit.rows()),

@@ -99,7 +99,7 @@ class ThinkerIT {
     @Test
     @DisplayName("where the partition is taken, replies and failures are handed over and put on the lane")
     void shouldTellWhoeverTakesThePartition() throws Exception {
-        try (Inbox.Box<Event> box = inbox.open(PARTITION)) {
+        try (Inbox.Box<Event> box = inbox.open(PARTITION, record -> false)) {
             thinker.request(PARTITION, call("replies"));
             thinker.request(PARTITION, call(FAILS));
             model.gate.release(2);
