@@ -189,15 +189,24 @@ public final class CommittingConsumer extends ConsumerWrapper {
         }
     }
 
-    private static ConsumerRecords<byte[], byte[]> both(
+    /** Of two polls, without partitions that were taken away meanwhile: Streams has no task for them any more. */
+    private ConsumerRecords<byte[], byte[]> both(
             ConsumerRecords<byte[], byte[]> first, ConsumerRecords<byte[], byte[]> second) {
         Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> records = new HashMap<>();
-        Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>(first.nextOffsets());
-        next.putAll(second.nextOffsets());
+        Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
+        Set<TopicPartition> here = assignment();
         for (ConsumerRecords<byte[], byte[]> part : List.of(first, second)) {
-            part.partitions()
-                    .forEach(partition -> records.computeIfAbsent(partition, none -> new ArrayList<>())
-                            .addAll(part.records(partition)));
+            part.nextOffsets().forEach((partition, offset) -> {
+                if (here.contains(partition)) {
+                    next.put(partition, offset);
+                }
+            });
+            for (TopicPartition partition : part.partitions()) {
+                if (here.contains(partition)) {
+                    records.computeIfAbsent(partition, none -> new ArrayList<>())
+                            .addAll(part.records(partition));
+                }
+            }
         }
         return new ConsumerRecords<>(records, next);
     }

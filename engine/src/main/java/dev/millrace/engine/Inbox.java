@@ -64,8 +64,9 @@ public final class Inbox<T> {
      * Begins to take what is for a partition, in place of whoever did before; to be called on the thread that takes it,
      * from {@code init}.
      *
-     * @param second whether a record that the thread has polled, of any of its topics and partitions, has been taken from
-     *     hand to hand before: most of these do not come to the machine. Asked on the thread, until the box is closed.
+     * @param second whether a record that the thread has polled, of any of its topics and partitions, has been taken
+     *     from hand to hand before: most of these do not come to the machine. Asked on the thread, until the box is
+     *     closed.
      */
     public Box<T> open(int partition, Predicate<ConsumerRecord<byte[], byte[]>> second) {
         Box<T> box = new Box<>(CommitTimes.ofThread(), second, closed -> boxes.remove(partition, closed));
