@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommitTimes {
 
+    /** Over so many commits what they cost is averaged, roughly. */
+    private static final int OF_LATE = 4;
+
+    private static final int LITTLE_COST_MS = 4;
+
     private static final ThreadLocal<CommitTimes> OF_THREAD = ThreadLocal.withInitial(CommitTimes::new);
 
     private final List<CommitTiming> machines = new CopyOnWriteArrayList<>();
@@ -20,6 +25,11 @@ final class CommitTimes {
     private @Nullable Runnable wakeUp;
     private boolean woken;
     private int polled;
+    /** When the commit began that is being made; {@code null} = there is none. */
+    private @Nullable Long beganNanos;
+
+    private double costMs;
+    private long committedMs;
 
     /** Those of the calling thread. */
     static CommitTimes ofThread() {
@@ -102,7 +112,6 @@ final class CommitTimes {
         }
         long due = Long.MAX_VALUE;
         for (CommitTiming machine : machines) {
-            machine.pauses(now);
             due = Math.min(due, machine.dueMs());
         }
         return due == Long.MAX_VALUE || due - now >= limit.toMillis()
@@ -118,17 +127,46 @@ final class CommitTimes {
      */
     void waited(long now, int records) {
         polled = records;
-        machines.forEach(machine -> machine.resumes(now));
+        beganNanos = null;
+        machines.forEach(machine -> machine.turns(now));
     }
 
-    /** Has the machines send what they hold of the changes to their rows. */
-    void sendRows() {
+    /**
+     * Streams commits what all machines of the thread have done, and sends what is left of it, perhaps in several
+     * calls: they send what they hold of the changes to their rows.
+     *
+     * @param nanos now, as of {@link System#nanoTime}
+     */
+    void commits(long nanos) {
+        beganNanos = beganNanos == null ? (Long) nanos : beganNanos;
         machines.forEach(CommitTiming::sendRows);
+        machines.forEach(CommitTiming::commits);
     }
 
-    /** A machine has asked for a commit, and Streams commits what all machines of a thread have done. */
-    void commits(long now, double costMs) {
-        machines.forEach(machine -> machine.isCommitted(now, costMs));
+    /**
+     * It is committed.
+     *
+     * @param nanos now, as of {@link System#nanoTime}
+     * @param now the same in Unix milliseconds
+     */
+    void committed(long nanos, long now) {
+        if (beganNanos != null) {
+            double tookMs = (nanos - beganNanos) / 1e6;
+            // a pause of the process counts as a commit that is no more than somewhat longer
+            costMs += (Math.min(tookMs, 2 * costMs + LITTLE_COST_MS) - costMs) / OF_LATE;
+        }
+        beganNanos = null;
+        committedMs = now;
+    }
+
+    /** What a commit takes: the mean of those of late, in milliseconds. */
+    double costMs() {
+        return costMs;
+    }
+
+    /** When the last commit ended, in Unix milliseconds; 0 = there was none. */
+    long committedMs() {
+        return committedMs;
     }
 
     /** One of the records that came is being taken. */

@@ -28,10 +28,6 @@ public final class CommitTiming implements AutoCloseable {
     private static final int MUCH = 16;
 
     private static final int TIMES_ITS_COST = 8;
-    /** Over so many commits what they cost is averaged, roughly. */
-    private static final int OF_LATE = 4;
-
-    private static final int LITTLE_COST_MS = 4;
 
     private final Runnable commit;
     private final long intervalMs;
@@ -46,18 +42,8 @@ public final class CommitTiming implements AutoCloseable {
     private long awaitedMs;
 
     private long nowMs;
-    private long askedMs;
-    /** The same, or when the thread was back from that commit, if commits are slow. */
-    private long backMs;
-    /** Whether the thread has not been back since. */
+    /** Whether it has asked for a commit in this turn. */
     private boolean asked;
-    /**
-     * The longest time since the last question in which this thread was elsewhere: in the commit, if there was no
-     * pause.
-     */
-    private long longestAwayMs;
-
-    private double costMs;
 
     /**
      * For a processor that {@link MachineStreams} runs, with the commit interval of its settings; to be called from
@@ -133,9 +119,9 @@ public final class CommitTiming implements AutoCloseable {
         }
     }
 
-    /** When the next commit is due, in Unix milliseconds; {@link Long#MAX_VALUE} = nothing is to be committed. */
+    /** When it asks for a commit, in Unix milliseconds; {@link Long#MAX_VALUE} = there is no need to. */
     long dueMs() {
-        return sent ? sentIsDueMs() : Long.MAX_VALUE;
+        return sent && !asked ? sentIsDueMs() : Long.MAX_VALUE;
     }
 
     /** Has the cache of its rows send their changes, which otherwise happens when Streams commits its partition. */
@@ -155,69 +141,45 @@ public final class CommitTiming implements AutoCloseable {
         return underWay.getAsInt() > 0;
     }
 
-    /** The thread begins to wait for records. */
-    void pauses(long now) {
-        moveOn(now);
-    }
-
-    /** It has waited, which is no work and no commit. */
-    void resumes(long now) {
+    /** The thread has polled. If it was asked for a commit before and did not make one, it is asked again. */
+    void turns(long now) {
         nowMs = now;
+        asked = false;
     }
 
     /** Nothing is being taken. */
     void timePassed(long now) {
-        moveOn(now);
+        nowMs = now;
         commitIfDue();
     }
 
-    private void moveOn(long now) {
-        longestAwayMs = Math.max(longestAwayMs, now - nowMs);
-        if (asked && isSlow() && now - nowMs >= costMs / 2) {
-            // That was the commit, and what was sent before it is not due at once afterwards. But it may have been a
-            // pause of the process after a quick commit, so it is not forgotten either.
-            asked = false;
-            backMs = now;
-            sentMs = now;
-            awaitedMs = now;
-        }
-        nowMs = now;
-    }
-
     private void commitIfDue() {
-        boolean clockWasSetBack = nowMs < askedMs || nowMs < sentMs;
-        if (sent && (clockWasSetBack || nowMs >= sentIsDueMs())) {
-            // the mean of what commits took of late; a pause counts as a commit that is no more than somewhat longer
-            costMs += (Math.min((double) longestAwayMs, 2 * costMs + LITTLE_COST_MS) - costMs) / OF_LATE;
+        boolean clockWasSetBack = nowMs < ofThread.committedMs() || nowMs < sentMs;
+        if (sent && !asked && (clockWasSetBack || nowMs >= sentIsDueMs())) {
+            asked = true;
             commit.run();
-            ofThread.commits(nowMs, costMs);
         }
     }
 
     /** Everything that was sent on this thread is being committed, whoever asked for it. */
-    void isCommitted(long now, double cost) {
-        longestAwayMs = 0;
+    void commits() {
         sent = false;
         awaited = false;
-        askedMs = now;
-        backMs = now;
-        asked = true;
-        costMs = cost;
+        asked = false;
     }
 
     private long sentIsDueMs() {
         int things = underWay.getAsInt() + ofThread.polled();
+        double costMs = ofThread.costMs();
         long longest = LONGEST_INTERVALS * intervalMs;
         // a commit for each few records would take all of the time, and leave ever more of them waiting
-        long atLeast = isSlow() ? Math.min((long) costMs, longest) : 0;
+        long atLeast = costMs > intervalMs ? Math.min((long) costMs, longest) : 0;
         long gathered = things <= LITTLE ? 0 : Math.max(Math.min(things, intervalMs), atLeast);
         long unawaited = sentMs + Math.max(intervalMs, atLeast);
         // what nobody waits for goes with what somebody does, if that comes in time
         long due = awaited ? Math.min(awaitedMs + gathered, unawaited) : unawaited;
-        return things <= MUCH ? due : Math.max(due, backMs + Math.min((long) (TIMES_ITS_COST * costMs), longest));
-    }
-
-    private boolean isSlow() {
-        return costMs > intervalMs;
+        return things <= MUCH
+                ? due
+                : Math.max(due, ofThread.committedMs() + Math.min((long) (TIMES_ITS_COST * costMs), longest));
     }
 }

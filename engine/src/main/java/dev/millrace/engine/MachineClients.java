@@ -29,8 +29,14 @@ final class MachineClients extends DefaultKafkaClientSupplier {
         /** Sends what all machines of this thread hold before it waits, so that nothing is left for the next call. */
         @Override
         public void flush() {
-            CommitTimes.ofThread().sendRows();
+            CommitTimes.ofThread().commits(System.nanoTime());
             super.flush();
+        }
+
+        @Override
+        public void commitTransaction() {
+            super.commitTransaction();
+            CommitTimes.ofThread().committed(System.nanoTime(), System.currentTimeMillis());
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class CommitTimesTest {
@@ -11,6 +12,7 @@ class CommitTimesTest {
 
     private final CommitTimes times = new CommitTimes();
     private int commits;
+    private int rowsSent;
     private final CommitTiming first = machine();
     private final CommitTiming second = machine();
 
@@ -22,7 +24,8 @@ class CommitTimesTest {
     @Test
     void shouldWaitUntilTheFirstIsDue() {
         first.taken(5_000);
-        first.awaited(); // committed at once
+        first.awaited(); // at once
+        times.commits(0);
         first.sent(); // due 20 ms after that
         second.taken(5_010);
         second.sent();
@@ -38,6 +41,7 @@ class CommitTimesTest {
         second.awaited();
 
         assertThat(commits).isOne();
+        times.commits(0);
         assertThat(times.waiting(LIMIT, 5_030)).isEqualTo(LIMIT);
         first.timePassed(5_030);
         assertThat(commits).isOne();
@@ -71,7 +75,6 @@ class CommitTimesTest {
     @Test
     void shouldWaitLongEnoughForOthersToWorkWhenSomethingIsLate() {
         first.taken(5_000);
-        first.awaited();
         first.sent();
 
         assertThat(times.waiting(LIMIT, 5_030)).isEqualTo(Duration.ofMillis(1));
@@ -80,13 +83,35 @@ class CommitTimesTest {
     @Test
     void shouldForgetMachinesThatAreClosed() {
         first.taken(5_000);
-        first.awaited();
         first.sent();
         assertThat(times.waiting(LIMIT, 9_000)).isEqualTo(Duration.ofMillis(1));
 
         first.close();
 
         assertThat(times.waiting(LIMIT, 9_000)).isEqualTo(LIMIT);
+    }
+
+    @Test
+    @DisplayName("a commit that Streams makes in several calls counts once, from the first of them")
+    void shouldMeasureCommits() {
+        times.commits(0);
+        times.commits(3_000_000);
+        times.committed(4_000_000, 5_000);
+
+        assertThat(rowsSent).isEqualTo(4);
+        assertThat(times.costMs()).isEqualTo(1); // a quarter of it, and nothing before
+        assertThat(times.committedMs()).isEqualTo(5_000);
+    }
+
+    @Test
+    @DisplayName("what was begun in a turn before and not committed is no part of the next commit")
+    void shouldNotMeasureWhatWasNotCommitted() {
+        times.commits(0);
+        times.waited(5_000, 0);
+        times.commits(60_000_000);
+        times.committed(64_000_000, 5_064);
+
+        assertThat(times.costMs()).isEqualTo(1);
     }
 
     @Test
@@ -107,6 +132,6 @@ class CommitTimesTest {
     }
 
     private CommitTiming machine() {
-        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0, () -> {});
+        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0, () -> rowsSent++);
     }
 }
