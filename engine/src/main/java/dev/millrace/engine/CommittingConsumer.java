@@ -16,9 +16,11 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.internals.AsyncKafkaConsumer;
 import org.apache.kafka.clients.consumer.internals.StreamsRebalanceData;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.streams.internals.ConsumerWrapper;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,9 @@ public final class CommittingConsumer extends ConsumerWrapper {
     /** Of which records have been left out, and may have to be again. */
     private final Set<TopicPartition> behind = new HashSet<>();
 
+    /** Of a poll that came after another one. */
+    private @Nullable RuntimeException failure;
+
     private final QuickReplies replies = new QuickReplies(System.nanoTime());
     private int maxPollRecords = 1;
 
@@ -54,6 +59,11 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+        if (failure != null) {
+            RuntimeException noticed = failure;
+            failure = null;
+            throw noticed;
+        }
         CommitTimes times = CommitTimes.ofThread();
         caughtUp.turns(System.nanoTime());
         if (waitsForReplies(times) && awaitReplies(times, timeout)) {
@@ -105,8 +115,8 @@ public final class CommittingConsumer extends ConsumerWrapper {
         super.pause(others);
         ConsumerRecords<byte[], byte[]> all = found;
         try {
-            for (int polls = 0; polls < POLLS_TO_CATCH_UP && isAnyBehind(); polls++) {
-                ConsumerRecords<byte[], byte[]> more = unlessWoken(A_FETCH);
+            for (int polls = 0; polls < POLLS_TO_CATCH_UP && failure == null && isAnyBehind(); polls++) {
+                ConsumerRecords<byte[], byte[]> more = afterwards(A_FETCH);
                 caughtUp.polled(more.partitions(), true, false);
                 all = both(all, more);
             }
@@ -121,9 +131,23 @@ public final class CommittingConsumer extends ConsumerWrapper {
         if (!behind.isEmpty()) {
             behind.retainAll(assignment());
             behind.removeAll(paused());
-            behind.removeIf(partition -> currentLag(partition).orElse(0) == 0);
+            behind.removeIf(partition -> super.currentLag(partition).orElse(0) == 0);
         }
         return !behind.isEmpty();
+    }
+
+    /**
+     * Polls after a poll that has brought something, which must not be lost: where this one fails, the next poll says
+     * so. Kafka's consumer does so for a partition without a committed offset, and Streams sees to that one and goes
+     * on.
+     */
+    private ConsumerRecords<byte[], byte[]> afterwards(Duration timeout) {
+        try {
+            return unlessWoken(timeout);
+        } catch (KafkaException e) {
+            failure = e;
+            return ConsumerRecords.empty();
+        }
     }
 
     private boolean waitsForReplies(CommitTimes times) {
@@ -177,7 +201,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
         }
         // A wake-up that comes too late would strike whatever is called next; so does, now and then, one that has been
         // felt, since Kafka's client notes it once more if it comes while a future is being completed (4.2.1).
-        return woken ? both(records, unlessWoken(Duration.ZERO)) : records;
+        return woken ? both(records, afterwards(Duration.ZERO)) : records;
     }
 
     private ConsumerRecords<byte[], byte[]> unlessWoken(Duration timeout) {

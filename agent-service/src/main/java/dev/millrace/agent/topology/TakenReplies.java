@@ -18,7 +18,7 @@ import org.apache.kafka.common.header.Headers;
 final class TakenReplies {
 
     /** More than come while the second of two is under way. */
-    private static final int REMEMBERED = 4_096;
+    private static final int REMEMBERED = 16_384;
 
     private final Set<String> ids = Collections.newSetFromMap(new LinkedHashMap<>() {
         @Override
@@ -36,14 +36,24 @@ final class TakenReplies {
         return ids.contains(id);
     }
 
-    /** Whether a record of a lane is one of two, and the other has been taken. */
+    /**
+     * Whether a record of a lane is one of two, and the other has been taken. To be asked when it is its turn: before,
+     * what asks for its call again after an aborted transaction may not have been taken.
+     */
     boolean isSecond(Headers headers, OutstandingCalls<?> calls) {
         Header call = headers.lastHeader(HeaderNames.HANDED);
+        return isTakenByHand(headers)
+                || (call != null
+                        && headers.lastHeader(EventCodec.CE_ID) != null
+                        && !calls.isOut(new String(call.value(), StandardCharsets.UTF_8)));
+    }
+
+    /** The same of those that have been taken since the start: true at any time after that. */
+    boolean isTakenByHand(Headers headers) {
         Header id = headers.lastHeader(EventCodec.CE_ID);
-        return call != null
+        return headers.lastHeader(HeaderNames.HANDED) != null
                 && id != null
-                && (isTaken(new String(id.value(), StandardCharsets.UTF_8))
-                        || !calls.isOut(new String(call.value(), StandardCharsets.UTF_8)));
+                && isTaken(new String(id.value(), StandardCharsets.UTF_8));
     }
 
     /** Whatever was taken has not been kept. */

@@ -126,7 +126,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
                         partition(),
                         polled -> polled.partition() == replyLane.partition()
                                 && polled.topic().equals(replyLane.topic())
-                                && replies.isSecond(polled.headers(), calls));
+                                && replies.isTakenByHand(polled.headers()));
         restarted = settings.onRestart() == RestartPolicy.FAIL;
         schedules = new ScheduleClock(
                 TaskStores.SCHEDULES.in(unit.rows()),
