@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The main consumer of a stream thread, which returns when a machine of this thread wants to commit or has been handed
- * something: Streams looks for what is due only then. Streams makes it by the name of its class.
+ * something: Streams looks for what is due only then. Records that machines have been handed before are left out.
+ * Streams makes it by the name of its class.
  */
 public final class CommittingConsumer extends ConsumerWrapper {
 
@@ -42,7 +43,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
     private final Set<TopicPartition> behind = new HashSet<>();
 
     /** Of a poll that came after another one. */
-    private @Nullable RuntimeException failure;
+    private @Nullable KafkaException failure;
 
     private final QuickReplies replies = new QuickReplies(System.nanoTime());
     private int maxPollRecords = 1;
@@ -60,7 +61,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
     @Override
     public ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
         if (failure != null) {
-            RuntimeException noticed = failure;
+            KafkaException noticed = failure;
             failure = null;
             throw noticed;
         }
@@ -127,6 +128,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
         return all;
     }
 
+    /** Whether there is more of any of them; forgets those of which there is not, or which Streams has paused. */
     private boolean isAnyBehind() {
         if (!behind.isEmpty()) {
             behind.retainAll(assignment());

@@ -48,9 +48,9 @@ public final class TaskStreams {
             // What has been fetched or buffered is worked through before anything else is looked at, so it has to be
             // little: these are the lengths of the lines that a record of a higher lane still stands in (ADR 0010).
             config = config.withDefault(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, 20)
-                    .withDefault(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 200)
+                    .withDefault(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), 50)
                     .withDefault(
-                            StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 32_768);
+                            StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG), 16_384);
         }
         return MachineStreams.config(config, machine(settings));
     }
