@@ -72,6 +72,7 @@ public final class Bench {
                 new IdleWorkload(),
                 new BacklogWorkload(),
                 new StreamsWorkload(),
+                new TextWorkload(),
                 new RecoveryWorkload(),
                 new QueueWorkload(),
                 new PeersWorkload(),
