@@ -15,13 +15,11 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way.
+ * Puts live text on its topic: in order, at once or never. It has a producer of its own, so that it is in nobody's way.
  * For one thread; the counts for any.
  */
 public final class TokenProducer implements AutoCloseable {
 
-    /** Nobody sees so little, and what the quick pieces of a call are then goes in one request. */
-    private static final int LINGER_MS = 5;
     /** Live text that is older than this is of no use to anybody. */
     private static final int DELIVERY_MS = 10_000;
     /** How long a broker that is away may hold up what comes next. */
@@ -38,7 +36,6 @@ public final class TokenProducer implements AutoCloseable {
     /** Connects when it is used. */
     public TokenProducer(ClientSettings kafka, Topics topics) {
         ClientSettings config = kafka.prompt("millrace-agent-tokens")
-                .with(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS)
                 .with(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS)
                 .with(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2)
                 .with(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS)

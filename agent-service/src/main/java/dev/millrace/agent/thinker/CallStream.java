@@ -44,6 +44,9 @@ final class CallStream implements StreamListener {
     private int waitingChars;
     private boolean scheduled;
     private boolean started;
+    /** Whether the newest attempt has said something; its first words need not wait for more. */
+    private boolean spoken;
+
     private boolean ended;
     private int attempt;
     private int seq;
@@ -117,6 +120,7 @@ final class CallStream implements StreamListener {
         lock.lock();
         try {
             started = true;
+            spoken = false;
             said.setLength(0);
             waiting.clear(); // nobody needs to know what is void
             waitingChars = 0;
@@ -223,7 +227,8 @@ final class CallStream implements StreamListener {
             } else {
                 waiting.add(new Piece.More(type, place, new StringBuilder(text)));
             }
-            schedule(false);
+            schedule(!spoken);
+            spoken = true;
         } finally {
             lock.unlock();
         }

@@ -27,21 +27,47 @@ class LiveTextTest {
     private final BlockingQueue<Event> sent = new LinkedBlockingQueue<>();
 
     @Test
-    void shouldSendTheFirstPieceAtOnceAndGatherTheRest() throws InterruptedException {
+    void shouldGatherAllButTheFirstWords() throws InterruptedException {
         try (LiveText live = live(Duration.ofMillis(50))) {
             // given
             CallStream stream = begin(live, "t/1/0");
-
-            // when
             stream.onAttempt(1);
             String start = next();
+            stream.onDelta(new ModelDelta.Text("first words"));
+            String first = next();
+
+            // when
             for (String piece : List.of("a", "b", "c")) {
                 stream.onDelta(new ModelDelta.Text(piece));
             }
 
             // then
             assertThat(start).isEqualTo("stream.start null");
+            assertThat(first).isEqualTo("stream.text first words");
             assertThat(next()).isEqualTo("stream.text abc");
+        }
+    }
+
+    @Test
+    void shouldSendTheFirstWordsOfEachAttemptAtOnce() throws InterruptedException {
+        // given
+        try (LiveText live = live(Duration.ofHours(1))) {
+            CallStream stream = begin(live, "t/1/0");
+            stream.onAttempt(1);
+            assertThat(next()).isEqualTo("stream.start null");
+
+            // when
+            stream.onDelta(new ModelDelta.Text("first"));
+            String first = next();
+            stream.onDelta(new ModelDelta.Text(" words"));
+            stream.onAttempt(2);
+            String restart = next();
+            stream.onDelta(new ModelDelta.Text("second"));
+
+            // then
+            assertThat(first).isEqualTo("stream.text first");
+            assertThat(restart).isEqualTo("stream.restart null");
+            assertThat(next()).isEqualTo("stream.text second");
         }
     }
 
@@ -126,6 +152,8 @@ class LiveTextTest {
         LiveText live = live(Duration.ofMillis(200));
         CallStream stream = begin(live, "t/1/0");
         stream.onAttempt(1);
+        next();
+        stream.onDelta(new ModelDelta.Text("first words"));
         next();
         stream.onDelta(new ModelDelta.Text("last words"));
 
