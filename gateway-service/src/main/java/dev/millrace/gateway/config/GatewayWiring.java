@@ -21,6 +21,7 @@ import dev.millrace.gateway.query.RecentTasks;
 import dev.millrace.gateway.query.Tasks;
 import dev.millrace.http.client.AgentClient;
 import dev.millrace.http.client.InternalSecret;
+import dev.millrace.kafka.TopicEnds;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.config.ClientsConfig;
 import dev.millrace.kafka.config.TopicsConfig;
@@ -137,8 +138,18 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    JournalTail tail(ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
-        JournalTail tail = new JournalTail(cluster, tailSettings(), new JournalTail.Shared(budget, forgotten));
+    JournalTail.Shared shared(MailboxBudget budget, ForgottenTopic forgotten) {
+        return new JournalTail.Shared(budget, forgotten, new TopicEnds(cluster.client(), "millrace-gateway-ends"));
+    }
+
+    void close(@Disposes JournalTail.Shared shared) {
+        shared.ends().close();
+    }
+
+    @Produces
+    @Singleton
+    JournalTail tail(JournalTail.Shared shared, MeterRegistry metrics) {
+        JournalTail tail = new JournalTail(cluster, tailSettings(), shared);
         Gauge.builder("millrace.gateway.listeners", tail, JournalTail::listeners)
                 .description("Streams and waiting requests that listen to the journal")
                 .register(metrics);
@@ -153,9 +164,8 @@ public class GatewayWiring {
 
     @Produces
     @Singleton
-    EventStreams streams(JournalTail journal, ForgottenTopic forgotten, MeterRegistry metrics, MailboxBudget budget) {
-        EventStreams streams = new EventStreams(
-                journal, JournalTail.ofTokens(cluster, tailSettings(), new JournalTail.Shared(budget, forgotten)));
+    EventStreams streams(JournalTail journal, JournalTail.Shared shared, MeterRegistry metrics) {
+        EventStreams streams = new EventStreams(journal, JournalTail.ofTokens(cluster, tailSettings(), shared));
         Gauge.builder("millrace.gateway.live.listeners", streams, EventStreams::listeners)
                 .description("Streams and requests that listen to live text")
                 .register(metrics);

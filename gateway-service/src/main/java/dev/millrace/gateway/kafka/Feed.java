@@ -61,7 +61,7 @@ final class Feed {
         }
     }
 
-    /** To be called before {@link #begin}: how far the tail has told everything. */
+    /** To be called after {@link #begin} and what is told at once: how far the tail has told everything. */
     void follow(LongSupplier told) {
         lock.lock();
         try {

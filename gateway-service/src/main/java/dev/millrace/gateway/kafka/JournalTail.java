@@ -1,7 +1,9 @@
 package dev.millrace.gateway.kafka;
 
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.ReaderThread;
+import dev.millrace.kafka.TopicEnds;
 import dev.millrace.kafka.TopicId;
 import dev.millrace.kafka.TopicIdentity;
 import dev.millrace.kafka.TopicLog;
@@ -25,11 +27,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.ToLongFunction;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
-import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
@@ -50,6 +51,12 @@ public final class JournalTail implements AutoCloseable {
 
     private static final String CLIENT = "millrace-gateway";
     private static final Duration POLL = Duration.ofMillis(500);
+    /**
+     * A partition that nobody listened to is read when the fetch of the others is over, which waits for records. So
+     * long at most, and not for the 500 ms that Kafka's consumers wait if nothing is said.
+     */
+    private static final ClientSettings SHORT_FETCHES =
+            ClientSettings.NONE.with(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
     /** Between two attempts to read. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
     /** A partition that nobody else listens to is tailed from the listener's beginning if that is no further back. */
@@ -59,6 +66,7 @@ public final class JournalTail implements AutoCloseable {
 
     private final TailSettings settings;
     private final TopicLog log;
+    private final TopicEnds ends;
     private final ForgottenTopic forgotten;
     private final ExecutorService backfills = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore backfillPermits;
@@ -71,8 +79,8 @@ public final class JournalTail implements AutoCloseable {
     private volatile int assigned;
     private boolean knowsForgotten;
 
-    /** For the tail's thread alone. */
-    private final Map<Integer, PartitionTail> tails = new HashMap<>();
+    /** Changed by the tail's thread alone. */
+    private final Map<Integer, PartitionTail> tails = new ConcurrentHashMap<>();
     /** Of the topic that the tails are of; {@code null} = not known. For the tail's thread alone, like the next. */
     private @Nullable TopicId topicId;
 
@@ -81,7 +89,7 @@ public final class JournalTail implements AutoCloseable {
     /** What other threads ask of the tail's. It may throw, and is then done again with the next consumer. */
     @FunctionalInterface
     private interface Command {
-        void run(Consumer<byte[], byte[]> consumer);
+        void run(Consumer<byte[], byte[]> consumer) throws InterruptedException;
     }
 
     /**
@@ -89,8 +97,9 @@ public final class JournalTail implements AutoCloseable {
      *
      * @param budget what all listeners together may lag, also those of other tails
      * @param forgotten what nobody is told any more
+     * @param ends of topics of the same brokers
      */
-    public record Shared(MailboxBudget budget, ForgottenTopic forgotten) {}
+    public record Shared(MailboxBudget budget, ForgottenTopic forgotten, TopicEnds ends) {}
 
     /**
      * Starts its thread; connects when somebody listens.
@@ -115,9 +124,10 @@ public final class JournalTail implements AutoCloseable {
         this.budget = shared.budget();
         this.log = log;
         this.forgotten = shared.forgotten();
+        this.ends = shared.ends();
         this.backfillPermits = new Semaphore(settings.backfills(), true);
         this.identity = log.identity();
-        this.thread = new ReaderThread(name, () -> log.open("tail"), LONGEST_PAUSE, new Work());
+        this.thread = new ReaderThread(name, () -> log.open("tail", SHORT_FETCHES), LONGEST_PAUSE, new Work());
         thread.start();
     }
 
@@ -142,10 +152,8 @@ public final class JournalTail implements AutoCloseable {
      * @throws BrokerUnavailableException if that could not be found out in time
      */
     public long end(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        return ask(atMost, consumer -> {
-            PartitionTail tail = tails.get(partition);
-            return tail != null ? tail.position() : endOffset(consumer, partition);
-        });
+        PartitionTail tail = tails.get(partition);
+        return tail != null ? tail.position() : logEnd(partition, atMost);
     }
 
     /**
@@ -155,33 +163,12 @@ public final class JournalTail implements AutoCloseable {
      * @throws BrokerUnavailableException if that could not be found out in time
      */
     public long logEnd(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        return ask(atMost, consumer -> endOffset(consumer, partition));
+        return await(logEnd(partition), atMost);
     }
 
     /** Where this partition ends now, as the brokers say. */
     CompletableFuture<Long> logEnd(int partition) {
-        CompletableFuture<Long> answer = new CompletableFuture<>();
-        submit(consumer -> answer.complete(endOffset(consumer, partition)));
-        return answer;
-    }
-
-    private long ask(Duration atMost, ToLongFunction<Consumer<byte[], byte[]>> question)
-            throws BrokerUnavailableException, InterruptedException {
-        CompletableFuture<Long> answer = new CompletableFuture<>();
-        Command command = consumer -> {
-            if (!answer.isDone()) {
-                answer.complete(question.applyAsLong(consumer));
-            }
-        };
-        submit(command);
-        try {
-            return answer.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException | ExecutionException e) {
-            throw new BrokerUnavailableException("the end of the journal could not be found out in time", e);
-        } finally {
-            answer.cancel(false);
-            commands.remove(command); // while the brokers are away nobody else does
-        }
+        return ends.end(log.partition(partition));
     }
 
     /**
@@ -190,12 +177,16 @@ public final class JournalTail implements AutoCloseable {
      * @throws BrokerUnavailableException if that could not be found out in time
      */
     long since(int partition, Instant time, Duration atMost) throws BrokerUnavailableException, InterruptedException {
-        return ask(atMost, consumer -> {
-            TopicPartition topicPartition = log.partition(partition);
-            OffsetAndTimestamp found = consumer.offsetsForTimes(Map.of(topicPartition, time.toEpochMilli()))
-                    .get(topicPartition);
-            return found == null ? endOffset(consumer, partition) : found.offset();
-        });
+        return await(ends.since(log.partition(partition), time), atMost);
+    }
+
+    private static long await(CompletableFuture<Long> offset, Duration atMost)
+            throws BrokerUnavailableException, InterruptedException {
+        try {
+            return offset.get(atMost.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            throw new BrokerUnavailableException("the end of the journal could not be found out in time", e);
+        }
     }
 
     /** Listens to one partition. The first entry is the first wanted one at this offset or after it. */
@@ -347,7 +338,7 @@ public final class JournalTail implements AutoCloseable {
         for (PartitionTail tail : tails.values()) {
             TopicPartition partition = log.partition(tail.partition());
             long begin = begins.getOrDefault(partition, 0L);
-            long end = endOffset(consumer, tail.partition());
+            long end = endOffset(tail.partition());
             if (tail.position() > end) {
                 LOGGER.atWarn()
                         .addKeyValue("partition", tail.partition())
@@ -395,13 +386,13 @@ public final class JournalTail implements AutoCloseable {
         }
     }
 
-    private void attach(Consumer<byte[], byte[]> consumer, Feed feed) {
+    private void attach(Consumer<byte[], byte[]> consumer, Feed feed) throws InterruptedException {
         if (feed.mailbox().isOver()) {
             return;
         }
         PartitionTail tail = tails.get(feed.partition());
         if (tail == null) {
-            long end = endOffset(consumer, feed.partition());
+            long end = endOffset(feed.partition());
             long from = Math.min(feed.from(), end);
             long start = end - from <= NEAR ? from : end;
             tail = new PartitionTail(feed.partition(), start, settings.mailboxBytes() / 4, System.nanoTime());
@@ -409,7 +400,7 @@ public final class JournalTail implements AutoCloseable {
             assign(consumer);
             consumer.seek(log.partition(feed.partition()), start);
         }
-        if (feed.from() > tail.position() && feed.from() > endOffset(consumer, feed.partition())) {
+        if (feed.from() > tail.position() && feed.from() > endOffset(feed.partition())) {
             LOGGER.atWarn()
                     .addKeyValue("partition", feed.partition())
                     .addKeyValue("offset", feed.from())
@@ -436,12 +427,11 @@ public final class JournalTail implements AutoCloseable {
         assigned = tails.size();
     }
 
-    private long endOffset(Consumer<byte[], byte[]> consumer, int partition) {
-        TopicPartition topicPartition = log.partition(partition);
-        Long end = consumer.endOffsets(List.of(topicPartition)).get(topicPartition);
-        if (end == null) {
-            throw new KafkaException("the brokers did not say where the journal ends");
+    private long endOffset(int partition) throws InterruptedException {
+        try {
+            return logEnd(partition).get();
+        } catch (ExecutionException e) {
+            throw new KafkaException("the brokers did not say where the journal ends", e);
         }
-        return end;
     }
 }

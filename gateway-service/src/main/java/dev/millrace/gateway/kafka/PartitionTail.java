@@ -24,7 +24,7 @@ final class PartitionTail {
     private final Deque<ConsumerRecord<byte[], byte[]>> recent = new ArrayDeque<>();
     private long recentWeight;
     private long recentFrom;
-    private long position;
+    private volatile long position;
     private volatile long told;
     private long idleSince;
 
@@ -51,7 +51,7 @@ final class PartitionTail {
         return told;
     }
 
-    /** The offset of the next record that is told. */
+    /** The offset of the next record that is told. For any thread. */
     long position() {
         return position;
     }
@@ -59,17 +59,17 @@ final class PartitionTail {
     /** From now on this listener is told too; whether it needs a backfill. */
     boolean add(Feed feed) {
         feeds.add(feed);
-        feed.follow(this::told);
-        if (feed.from() < recentFrom) {
-            return feed.begin(position);
-        }
-        feed.begin(feed.from());
-        for (ConsumerRecord<byte[], byte[]> consumed : recent) {
-            if (consumed.offset() >= feed.from()) {
-                tell(consumed, List.of(feed));
+        boolean backfill = feed.from() < recentFrom;
+        feed.begin(backfill ? position : feed.from());
+        if (!backfill) {
+            for (ConsumerRecord<byte[], byte[]> consumed : recent) {
+                if (consumed.offset() >= feed.from()) {
+                    tell(consumed, List.of(feed));
+                }
             }
         }
-        return false;
+        feed.follow(this::told);
+        return backfill;
     }
 
     /** Tells a record to all who want it. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.gateway.kafka.FactListener.Heard;
 import dev.millrace.kafka.ClientSettings;
+import dev.millrace.kafka.TopicEnds;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventType;
 import dev.millrace.schemas.Ids;
@@ -254,7 +255,7 @@ class EventStreamsIT {
 
     /** What one gateway has. */
     private final class Instance implements AutoCloseable {
-        private final ForgottenTopic forgotten;
+        private final JournalTail.Shared shared;
         private final JournalTail journal;
         private final EventStreams streams;
 
@@ -262,9 +263,10 @@ class EventStreamsIT {
             ClientSettings kafka =
                     ClientSettings.at(Objects.requireNonNull(broker).bootstrapServers());
             TailSettings settings = new TailSettings(1, 4 * 1024 * 1024, LIMIT, Duration.ofSeconds(1), 4);
-            MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
-            forgotten = new ForgottenTopic(new Cluster(kafka, topics));
-            JournalTail.Shared shared = new JournalTail.Shared(budget, forgotten);
+            shared = new JournalTail.Shared(
+                    new MailboxBudget(64 * 1024 * 1024),
+                    new ForgottenTopic(new Cluster(kafka, topics)),
+                    new TopicEnds(kafka, "ends"));
             journal = new JournalTail(new Cluster(kafka, topics), settings, shared);
             streams = new EventStreams(journal, JournalTail.ofTokens(new Cluster(kafka, topics), settings, shared));
         }
@@ -273,7 +275,8 @@ class EventStreamsIT {
         public void close() {
             streams.close();
             journal.close();
-            forgotten.close();
+            shared.forgotten().close();
+            shared.ends().close();
         }
     }
 }

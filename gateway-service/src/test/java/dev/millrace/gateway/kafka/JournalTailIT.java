@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.millrace.broker.EmbeddedBroker;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.kafka.ClientSettings;
+import dev.millrace.kafka.TopicEnds;
 import dev.millrace.kafka.TopicSettings;
 import dev.millrace.kafka.TopicSetup;
 import dev.millrace.schemas.Event;
@@ -47,11 +48,14 @@ class JournalTailIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String MINE = "mine";
 
-    private final List<ForgottenTopic> forgotten = new ArrayList<>();
+    private final List<JournalTail.Shared> shared = new ArrayList<>();
 
     @AfterEach
     void close() {
-        forgotten.forEach(ForgottenTopic::close);
+        for (JournalTail.Shared one : shared) {
+            one.forgotten().close();
+            one.ends().close();
+        }
     }
 
     @Test
@@ -272,6 +276,33 @@ class JournalTailIT {
     }
 
     @Test
+    void shouldNotLetAQuietPartitionHoldUpThoseWhoBeginToListenToOthers(TestBroker broker) throws Exception {
+        // given: a fetch of a partition on which nothing comes is always under way
+        int partitions = 12;
+        Topics topics = broker.createTopics(partitions);
+        try (JournalTail tail = tail(broker, topics, LIMIT, partitions);
+                JournalListener quiet = tail.listen(0, tail.end(0, LIMIT), labels -> true)) {
+            assertThat(quiet.next(Duration.ofMillis(500))).isNull();
+
+            // when
+            long begun = System.nanoTime();
+            for (int partition = 1; partition < partitions; partition++) {
+                try (JournalListener listener = tail.listen(partition, tail.end(partition, LIMIT), labels -> true)) {
+                    assertThat(tail.logEnd(partition, LIMIT)).isZero();
+                    ProducerRecord<String, byte[]> record =
+                            EventCodec.toRecord(topics.journal(), event("new" + partition, MINE));
+                    broker.produce(new ProducerRecord<>(
+                            record.topic(), partition, new byte[0], record.value(), record.headers()));
+                    assertThat(listener.next(LIMIT)).isNotNull();
+                }
+            }
+
+            // then: each has waited for 100 ms at most, and not three times for 500
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(2_500));
+        }
+    }
+
+    @Test
     void shouldTellATopicThatWasMadeAgainFromItsBeginning(TestBroker broker) throws Exception {
         // given
         Topics topics = broker.createTopics(1);
@@ -445,10 +476,12 @@ class JournalTailIT {
     }
 
     private JournalTail tail(ClientSettings kafka, Topics topics, TailSettings settings) {
-        ForgottenTopic topic = new ForgottenTopic(new Cluster(kafka, topics));
-        forgotten.add(topic);
-        MailboxBudget budget = new MailboxBudget(64 * 1024 * 1024);
-        return new JournalTail(new Cluster(kafka, topics), settings, new JournalTail.Shared(budget, topic));
+        JournalTail.Shared one = new JournalTail.Shared(
+                new MailboxBudget(64 * 1024 * 1024),
+                new ForgottenTopic(new Cluster(kafka, topics)),
+                new TopicEnds(kafka, "ends"));
+        shared.add(one);
+        return new JournalTail(new Cluster(kafka, topics), settings, one);
     }
 
     private static TailSettings settings(int partitions, int mailboxBytes, Duration linger) {
