@@ -152,7 +152,7 @@ public final class AgentRuntime implements AutoCloseable {
                 settings.agentFiles());
         this.lanes = new LaneProducer(kafka, topics, "millrace-agent-replies");
         this.tokens = new TokenProducer(kafka, topics);
-        this.live = new LiveText(settings.live(), tokens::send, Clock.systemUTC());
+        this.live = new LiveText(settings.live(), tokens, Clock.systemUTC());
         this.routing = new ToolRouting(
                 parts.agents(),
                 definitions.tools(),

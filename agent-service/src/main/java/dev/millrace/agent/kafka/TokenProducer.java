@@ -1,5 +1,6 @@
 package dev.millrace.agent.kafka;
 
+import dev.millrace.agent.thinker.LiveText;
 import dev.millrace.kafka.ClientSettings;
 import dev.millrace.schemas.Event;
 import dev.millrace.schemas.EventCodec;
@@ -15,10 +16,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Puts live text on its topic: in order, at once or never. It has a producer of its own, so that it is in nobody's way.
+ * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way.
  * For one thread; the counts for any.
  */
-public final class TokenProducer implements AutoCloseable {
+public final class TokenProducer implements LiveText.Sink, AutoCloseable {
+
+    /** Nobody sees so little, and what many calls have to say goes in one request. */
+    private static final int LINGER_MS = 5;
 
     /** Live text that is older than this is of no use to anybody. */
     private static final int DELIVERY_MS = 10_000;
@@ -36,6 +40,7 @@ public final class TokenProducer implements AutoCloseable {
     /** Connects when it is used. */
     public TokenProducer(ClientSettings kafka, Topics topics) {
         ClientSettings config = kafka.prompt("millrace-agent-tokens")
+                .with(ProducerConfig.LINGER_MS_CONFIG, LINGER_MS)
                 .with(ProducerConfig.MAX_BLOCK_MS_CONFIG, BLOCK_MS)
                 .with(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, DELIVERY_MS / 2)
                 .with(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, DELIVERY_MS)
@@ -44,10 +49,9 @@ public final class TokenProducer implements AutoCloseable {
         this.topic = topics.tokens();
     }
 
-    /**
-     * Hands it over, and waits half a second at most if the brokers are away. What cannot be stored is counted as lost.
-     */
-    public void send(Event event) {
+    /** Waits half a second at most if the brokers are away. What cannot be stored is counted as lost. */
+    @Override
+    public void take(Event event) {
         try {
             Future<RecordMetadata> unused = producer.send(
                     EventCodec.toRecord(topic, event),
@@ -55,6 +59,12 @@ public final class TokenProducer implements AutoCloseable {
         } catch (KafkaException e) {
             lost.increment();
         }
+    }
+
+    /** Waits until all of it is stored or lost, ten seconds at most. */
+    @Override
+    public void flush() {
+        producer.flush();
     }
 
     /** What the brokers have stored, since the start. */

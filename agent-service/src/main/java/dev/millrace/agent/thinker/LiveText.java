@@ -12,7 +12,6 @@ import java.util.concurrent.DelayQueue;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,7 @@ public final class LiveText implements AutoCloseable {
     static final int FEW = 20;
 
     private final Settings settings;
-    private final Consumer<Event> sink;
+    private final Sink sink;
     private final Clock clock;
     private final ConcurrentMap<String, CallStream> open = new ConcurrentHashMap<>();
     private final DelayQueue<Due> due = new DelayQueue<>();
@@ -59,6 +58,17 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
+    /** Where it goes. Called by one thread; may block for a while, and may throw, which costs what was to be sent. */
+    @FunctionalInterface
+    public interface Sink {
+
+        /** Takes an event, after those before it; it may keep it for some milliseconds. */
+        void take(Event event);
+
+        /** Keeps nothing back. */
+        default void flush() {}
+    }
+
     /**
      * A call whose pieces are to be sent at this time, in nanoseconds of the system's clock; null = no call, wake up.
      */
@@ -76,12 +86,8 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
-    /**
-     * Starts its thread.
-     *
-     * @param sink takes the events in their order, on that thread; it may block for a while, and may throw
-     */
-    public LiveText(Settings settings, Consumer<Event> sink, Clock clock) {
+    /** Starts its thread. */
+    public LiveText(Settings settings, Sink sink, Clock clock) {
         this.settings = settings;
         this.sink = sink;
         this.clock = clock;
@@ -153,13 +159,17 @@ public final class LiveText implements AutoCloseable {
         while (true) {
             try {
                 Due first = due.take();
-                if (rush.another()) {
+                boolean many = rush.another();
+                if (many) {
                     Thread.sleep(settings.batch());
                 }
                 send(first);
                 for (Due next = due.poll(); next != null; next = due.poll()) {
                     rush.another();
                     send(next);
+                }
+                if (!many) {
+                    attempt(sink::flush);
                 }
                 if (closed && due.isEmpty()) {
                     return;
@@ -186,14 +196,15 @@ public final class LiveText implements AutoCloseable {
             return;
         }
         for (Event event : events) {
-            try {
-                sink.accept(event);
-            } catch (RuntimeException e) {
-                LOGGER.atDebug()
-                        .addKeyValue("taskId", event.taskId())
-                        .setCause(e)
-                        .log("Live text was lost");
-            }
+            attempt(() -> sink.take(event));
+        }
+    }
+
+    private static void attempt(Runnable sending) {
+        try {
+            sending.run();
+        } catch (RuntimeException e) {
+            LOGGER.atDebug().setCause(e).log("Live text was lost");
         }
     }
 
