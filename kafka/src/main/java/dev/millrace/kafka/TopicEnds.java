@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
@@ -46,25 +47,32 @@ public final class TopicEnds implements AutoCloseable {
      * brokers have not said it within five seconds.
      */
     public CompletableFuture<Long> end(TopicPartition partition) {
-        return offset(partition, OffsetSpec.latest());
+        return ask(brokers -> offset(brokers, partition, OffsetSpec.latest()));
     }
 
-    /** The offset of the first record that is not older than this, or the end; it fails like that one. */
+    /** The offset of the first record that is not older than this, or the end. Fails after twice the time. */
     public CompletableFuture<Long> since(TopicPartition partition, Instant time) {
-        return offset(partition, OffsetSpec.forTimestamp(time.toEpochMilli()))
-                .thenCompose(found -> found < 0 ? end(partition) : CompletableFuture.completedFuture(found));
+        OffsetSpec first = OffsetSpec.forTimestamp(time.toEpochMilli());
+        return ask(brokers -> offset(brokers, partition, first)
+                .thenCompose(found -> found < 0
+                        ? offset(brokers, partition, OffsetSpec.latest())
+                        : CompletableFuture.completedFuture(found)));
     }
 
-    private CompletableFuture<Long> offset(TopicPartition partition, OffsetSpec spec) {
+    private CompletableFuture<Long> ask(Function<Admin, CompletableFuture<Long>> question) {
         try {
-            return open().listOffsets(Map.of(partition, spec), new ListOffsetsOptions(IsolationLevel.READ_COMMITTED))
-                    .partitionResult(partition)
-                    .toCompletionStage()
-                    .thenApply(ListOffsetsResultInfo::offset)
-                    .toCompletableFuture();
+            return question.apply(open());
         } catch (KafkaException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    private static CompletableFuture<Long> offset(Admin brokers, TopicPartition partition, OffsetSpec spec) {
+        return brokers.listOffsets(Map.of(partition, spec), new ListOffsetsOptions(IsolationLevel.READ_COMMITTED))
+                .partitionResult(partition)
+                .toCompletionStage()
+                .thenApply(ListOffsetsResultInfo::offset)
+                .toCompletableFuture();
     }
 
     /** None can be made while the brokers' names do not resolve. */
@@ -86,14 +94,16 @@ public final class TopicEnds implements AutoCloseable {
     /** Says nothing more. */
     @Override
     public void close() {
+        Admin left;
         lock.lock();
         try {
             closed = true;
-            if (admin != null) {
-                admin.close(Duration.ZERO);
-            }
+            left = admin;
         } finally {
             lock.unlock();
+        }
+        if (left != null) {
+            left.close(Duration.ZERO);
         }
     }
 }

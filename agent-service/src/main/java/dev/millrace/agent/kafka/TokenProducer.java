@@ -7,6 +7,7 @@ import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Topics;
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -14,6 +15,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts live text on its topic: in order, soon or never. It has a producer of its own, so that it is in nobody's way.
@@ -29,6 +32,7 @@ public final class TokenProducer implements LiveText.Sink, AutoCloseable {
     /** How long a broker that is away may hold up what comes next. */
     private static final int BLOCK_MS = 500;
 
+    private static final Logger LOGGER = LoggerFactory.getLogger(TokenProducer.class);
     private static final long BUFFER_BYTES = 16L * 1024 * 1024;
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
 
@@ -36,6 +40,8 @@ public final class TokenProducer implements LiveText.Sink, AutoCloseable {
     private final String topic;
     private final LongAdder sent = new LongAdder();
     private final LongAdder lost = new LongAdder();
+    /** How often it was to be flushed since that was last begun, and that time; 0 = nobody flushes. */
+    private final AtomicInteger flushes = new AtomicInteger();
 
     /** Connects when it is used. */
     public TokenProducer(ClientSettings kafka, Topics topics) {
@@ -61,10 +67,22 @@ public final class TokenProducer implements LiveText.Sink, AutoCloseable {
         }
     }
 
-    /** Waits until all of it is stored or lost, ten seconds at most. */
+    /** Does not wait: a broker that does not answer would hold up what goes to others. */
     @Override
     public void flush() {
-        producer.flush();
+        if (flushes.getAndIncrement() == 0) {
+            Thread.ofVirtual().name("live-text-flush").start(this::flushAll);
+        }
+    }
+
+    private void flushAll() {
+        for (int asked = flushes.get(); asked > 0; asked = flushes.addAndGet(-asked)) {
+            try {
+                producer.flush();
+            } catch (RuntimeException e) {
+                LOGGER.debug("Live text was not sent at once", e);
+            }
+        }
     }
 
     /** What the brokers have stored, since the start. */

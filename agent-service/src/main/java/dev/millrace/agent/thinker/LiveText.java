@@ -65,7 +65,7 @@ public final class LiveText implements AutoCloseable {
         /** Takes an event, after those before it; it may keep it for some milliseconds. */
         void take(Event event);
 
-        /** Keeps nothing back. */
+        /** Keeps nothing back of what it has taken. Returns at once. */
         default void flush() {}
     }
 
@@ -145,7 +145,7 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
-    /** Called by a stream that has something to send, at most once until it has been sent. */
+    /** Called by a stream that has something to send; once until it has been sent, but for what is to go soon. */
     private void schedule(CallStream stream, boolean soon) {
         long now = System.nanoTime();
         due.add(new Due(
@@ -169,7 +169,7 @@ public final class LiveText implements AutoCloseable {
                     send(next);
                 }
                 if (!many) {
-                    attempt(sink::flush);
+                    flush();
                 }
                 if (closed && due.isEmpty()) {
                     return;
@@ -196,15 +196,22 @@ public final class LiveText implements AutoCloseable {
             return;
         }
         for (Event event : events) {
-            attempt(() -> sink.take(event));
+            try {
+                sink.take(event);
+            } catch (RuntimeException e) {
+                LOGGER.atDebug()
+                        .addKeyValue("taskId", event.taskId())
+                        .setCause(e)
+                        .log("Live text was lost");
+            }
         }
     }
 
-    private static void attempt(Runnable sending) {
+    private void flush() {
         try {
-            sending.run();
+            sink.flush();
         } catch (RuntimeException e) {
-            LOGGER.atDebug().setCause(e).log("Live text was lost");
+            LOGGER.atDebug().setCause(e).log("Live text is not sent at once");
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ class LiveTextTest {
     private static final CallStream.Asker ASKER = new CallStream.Asker("general", null);
 
     private final BlockingQueue<Event> sent = new LinkedBlockingQueue<>();
+    private final Semaphore flushes = new Semaphore(0);
 
     @Test
     void shouldGatherAllButTheFirstWords() throws InterruptedException {
@@ -98,6 +100,23 @@ class LiveTextTest {
     }
 
     @Test
+    void shouldLetNothingBeKeptBackWhileFewHaveSomethingToSay() throws InterruptedException {
+        try (LiveText live = live(Duration.ofHours(1))) {
+            CallStream stream = begin(live, "t/1/0");
+
+            // when
+            stream.onAttempt(1);
+            boolean start = flushes.tryAcquire(10, TimeUnit.SECONDS);
+            stream.onDelta(new ModelDelta.Text("first words"));
+
+            // then
+            assertThat(start).isTrue();
+            assertThat(flushes.tryAcquire(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(sent).hasSize(2);
+        }
+    }
+
+    @Test
     void shouldTellTheEndOfACancelledCallAndNotOfItsSuccessor() throws InterruptedException {
         try (LiveText live = live(Duration.ZERO)) {
             // given
@@ -144,6 +163,7 @@ class LiveTextTest {
                 .toList();
         assertThat(told).isNotEmpty().hasSizeLessThan(attempts / 2);
         assertThat(sent).hasSize(attempts * LiveText.FEW + told.size());
+        assertThat(flushes.availablePermits()).isLessThan(attempts / 4);
     }
 
     @Test
@@ -173,7 +193,7 @@ class LiveTextTest {
     }
 
     private LiveText live(Duration batch) {
-        return new LiveText(new LiveText.Settings(true, batch), sent::add, Clock.systemUTC());
+        return new LiveText(new LiveText.Settings(true, batch), new Told(), Clock.systemUTC());
     }
 
     private static CallStream begin(LiveText live, String callId) {
@@ -209,5 +229,19 @@ class LiveTextTest {
         return Event.root("r", KnownEventType.REASON_DONE, Instant.EPOCH)
                 .payload(Map.of("callId", "t/1/0"))
                 .build();
+    }
+
+    /** Where live text goes; to flush it always fails. */
+    private final class Told implements LiveText.Sink {
+        @Override
+        public void take(Event event) {
+            sent.add(event);
+        }
+
+        @Override
+        public void flush() {
+            flushes.release();
+            throw new IllegalStateException("no broker");
+        }
     }
 }

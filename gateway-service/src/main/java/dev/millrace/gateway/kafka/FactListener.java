@@ -203,11 +203,14 @@ public final class FactListener implements AutoCloseable {
                     candidate.cursor(), sources.end().apply(partition), System.nanoTime() + PATIENCE.toNanos());
             hold = waiting;
         }
-        if (System.nanoTime() > waiting.untilNanos() || waiting.end().isCompletedExceptionally()) {
+        if (System.nanoTime() > waiting.untilNanos()) {
             return false;
         }
-        return !waiting.end().isDone()
-                || pieces.readUpTo(partition) < waiting.end().join();
+        return switch (waiting.end().state()) {
+            case RUNNING -> true;
+            case SUCCESS -> pieces.readUpTo(partition) < waiting.end().resultNow();
+            case FAILED, CANCELLED -> false;
+        };
     }
 
     /** The model call that has come to its end with this fact; {@code null} = none. */

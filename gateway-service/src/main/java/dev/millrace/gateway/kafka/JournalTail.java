@@ -17,11 +17,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingDeque;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +79,9 @@ public final class JournalTail implements AutoCloseable {
     private final TopicIdentity identity;
     private final ReaderThread thread;
     private volatile int assigned;
+    /** What the tail's thread has asked the brokers last. */
+    private volatile Future<Long> asked = CompletableFuture.completedFuture(0L);
+
     private boolean knowsForgotten;
 
     /** Changed by the tail's thread alone. */
@@ -255,6 +260,7 @@ public final class JournalTail implements AutoCloseable {
     public void close() {
         thread.stop();
         submit(consumer -> {});
+        asked.cancel(true);
         backfills.shutdownNow();
         thread.close();
         // also if the thread had not begun yet
@@ -428,9 +434,14 @@ public final class JournalTail implements AutoCloseable {
     }
 
     private long endOffset(int partition) throws InterruptedException {
+        CompletableFuture<Long> end = logEnd(partition);
+        asked = end;
+        if (!thread.isOpen()) {
+            end.cancel(true);
+        }
         try {
-            return logEnd(partition).get();
-        } catch (ExecutionException e) {
+            return end.get();
+        } catch (ExecutionException | CancellationException e) {
             throw new KafkaException("the brokers did not say where the journal ends", e);
         }
     }
