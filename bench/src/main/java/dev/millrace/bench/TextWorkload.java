@@ -121,7 +121,7 @@ final class TextWorkload implements Workload {
                 .build();
     }
 
-    /** Since when until when, in milliseconds: from the request to the first word, and to the end. */
+    /** How long it took, from the request to the first word and to the end. */
     private record Heard(Latencies firstText, Latencies end) {}
 
     private static Heard ask(HttpClient client, HttpRequest question, int seconds)
