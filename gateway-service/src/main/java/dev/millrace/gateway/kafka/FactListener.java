@@ -110,14 +110,13 @@ public final class FactListener implements AutoCloseable {
     }
 
     private @Nullable Heard poll() throws InterruptedException, ListenerDroppedException {
-        // whether all is read has to be known before it is looked what there is
-        boolean free = fact == null || !held(fact);
-        if (piece == null) {
-            piece = nextPiece();
-        }
         if (fact == null) {
             fact = sources.facts().next(Duration.ZERO);
-            free = fact != null && !held(fact);
+        }
+        // whether all is read has to be known before it is looked what there is
+        boolean free = fact != null && !held(fact);
+        if (piece == null) {
+            piece = nextPiece();
         }
         JournalEntry first = piece;
         if (first != null && (fact == null || !free || waits() || !isAfter(first, fact))) {
