@@ -43,6 +43,7 @@ final class CallStream implements StreamListener {
     private final StringBuilder said = new StringBuilder();
     private int waitingChars;
     private boolean scheduled;
+    private boolean scheduledSoon;
     private boolean started;
     /** Whether the newest attempt has said something; its first words need not wait for more. */
     private boolean spoken;
@@ -236,8 +237,9 @@ final class CallStream implements StreamListener {
 
     /** Under the lock. */
     private void schedule(boolean soon) {
-        if (!scheduled || soon) {
+        if (!scheduled || (soon && !scheduledSoon)) {
             scheduled = true;
+            scheduledSoon = soon;
             scheduler.schedule(this, soon);
         }
     }
@@ -256,6 +258,7 @@ final class CallStream implements StreamListener {
         lock.lock();
         try {
             scheduled = false;
+            scheduledSoon = false;
             List<Event> events = new ArrayList<>();
             for (Piece piece = waiting.poll(); piece != null; piece = waiting.poll()) {
                 switch (piece) {

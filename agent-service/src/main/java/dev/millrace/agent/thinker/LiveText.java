@@ -145,7 +145,7 @@ public final class LiveText implements AutoCloseable {
         }
     }
 
-    /** Called by a stream that has something to send; once until it has been sent, but for what is to go soon. */
+    /** Called by a stream that has something to send: once until it is sent, twice if it is to go soon after all. */
     private void schedule(CallStream stream, boolean soon) {
         long now = System.nanoTime();
         due.add(new Due(

@@ -36,7 +36,7 @@ public interface ToolsConfig {
     @WithDefault("skills")
     Path skillsDir();
 
-    /** CallableTool calls that may run at the same time in this instance. At least 1. */
+    /** Tool calls that may run at the same time in this instance. At least 1. */
     @WithDefault("3")
     int maxConcurrent();
 
