@@ -705,7 +705,7 @@ class AgentRuntimeIT {
                 TopicReader journal = broker.read(topics.journal())) {
             awaitReady(second);
             abortTransactions(broker, 5, Instant.now());
-            Instant end = Instant.now().plusSeconds(1);
+            Instant end = Instant.now().plusSeconds(2);
             // of two partitions the later moment may be read first
             List<Instant> wanted = Stream.iterate(
                             schedule.changedAt().plusSeconds(1).truncatedTo(ChronoUnit.SECONDS),
