@@ -60,6 +60,9 @@ final class Fleet implements AutoCloseable {
             "MILLRACE_AGENT_TASK_MAX_TOKENS", "1000000000",
             "MILLRACE_AGENT_COMPACTION_THRESHOLD", "1");
 
+    /** Of a tool-service by itself, which answers a batch before it takes more: a batch of three is its default. */
+    private static final String TOOL_CALLS = "64";
+
     private final Map<String, ServiceProcess> processes = new LinkedHashMap<>();
     private final int brokerPort = FreePort.find();
     private final int gatewayPort = FreePort.find();
@@ -135,7 +138,11 @@ final class Fleet implements AutoCloseable {
                 "tool-service",
                 toolsPort,
                 jvm,
-                Map.of("MILLRACE_TOOLS_WORKSPACE", folder.resolve("workspace").toString()));
+                Map.of(
+                        "MILLRACE_TOOLS_WORKSPACE",
+                        folder.resolve("workspace").toString(),
+                        "MILLRACE_TOOLS_MAX_CONCURRENT",
+                        TOOL_CALLS));
         startService(
                 "gateway-service",
                 gatewayPort,
