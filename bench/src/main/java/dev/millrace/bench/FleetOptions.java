@@ -39,12 +39,19 @@ final class FleetOptions {
         }
     }
 
-    List<Mode> modes() {
-        return mode.each();
+    /** What is measured of one of them. */
+    @FunctionalInterface
+    interface Measuring {
+        void of(Mode mode, Durability durability) throws Exception;
     }
 
-    List<Durability> durabilities() {
-        return durability.each();
+    /** Measures each of them, one after the other. */
+    void forEach(Measuring measuring) throws Exception {
+        for (Mode one : mode.each()) {
+            for (Durability written : durability.each()) {
+                measuring.of(one, written);
+            }
+        }
     }
 
     List<String> jvm() {

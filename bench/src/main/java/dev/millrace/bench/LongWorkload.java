@@ -72,12 +72,10 @@ final class LongWorkload implements Workload {
 
     @Override
     public void run(Report report) throws Exception {
-        for (Mode mode : fleets.modes()) {
-            for (Durability durability : fleets.durabilities()) {
-                report.progress("long: " + mode.wireName() + ", " + durability.wireName());
-                measure(mode, durability, report);
-            }
-        }
+        fleets.forEach((mode, durability) -> {
+            report.progress("long: " + mode.wireName() + ", " + durability.wireName());
+            measure(mode, durability, report);
+        });
     }
 
     private void measure(Mode mode, Durability durability, Report report)

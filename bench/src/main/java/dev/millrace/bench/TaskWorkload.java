@@ -119,11 +119,7 @@ final class TaskWorkload implements Workload {
 
     @Override
     public void run(Report report) throws Exception {
-        for (Mode mode : fleets.modes()) {
-            for (Durability durability : fleets.durabilities()) {
-                measure(mode, durability, report);
-            }
-        }
+        fleets.forEach((mode, durability) -> measure(mode, durability, report));
     }
 
     private void measure(Mode mode, Durability durability, Report report)

@@ -68,11 +68,7 @@ final class TextWorkload implements Workload {
 
     @Override
     public void run(Report report) throws Exception {
-        for (Mode mode : fleets.modes()) {
-            for (Durability durability : fleets.durabilities()) {
-                measure(mode, durability, report);
-            }
-        }
+        fleets.forEach((mode, durability) -> measure(mode, durability, report));
     }
 
     private void measure(Mode mode, Durability durability, Report report)
@@ -136,24 +132,24 @@ final class TextWorkload implements Workload {
                     throw new IllegalStateException("expected an answer, found status " + response.statusCode() + ": "
                             + String.join(" ", lines.toList()));
                 }
-                double firstText = Double.NaN;
-                boolean ended = false;
-                Iterator<String> next = lines.iterator();
-                while (next.hasNext()) {
-                    String line = next.next();
-                    if (Double.isNaN(firstText) && line.contains("\"content\":\"There")) {
-                        firstText = millisSince(sent);
-                    }
-                    ended |= line.contains("[DONE]");
-                }
-                if (Double.isNaN(firstText) || !ended) {
-                    throw new IllegalStateException("expected text and an end of the stream, found neither or one");
-                }
-                heard.firstText().note(firstText);
+                Iterator<String> line = lines.iterator();
+                await("\"content\":\"There", line);
+                heard.firstText().note(millisSince(sent));
+                await("[DONE]", line);
+                line.forEachRemaining(rest -> {}); // or the connection could not be used again
                 heard.end().note(millisSince(sent));
             }
         }
         return heard;
+    }
+
+    private static void await(String wanted, Iterator<String> lines) {
+        while (lines.hasNext()) {
+            if (lines.next().contains(wanted)) {
+                return;
+            }
+        }
+        throw new IllegalStateException("expected " + wanted + ", found the end of the stream");
     }
 
     private static double millisSince(long nanos) {
