@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.WakeupException;
@@ -45,6 +46,22 @@ public final class ReaderThread implements AutoCloseable {
 
         /** Nothing is read any more. */
         default void end() {}
+    }
+
+    private record Open(Consumer<byte[], byte[]> consumer) implements AutoCloseable {
+
+        /**
+         * One that has no group to leave only says goodbye to its fetches, and that waits behind the last of them until
+         * the broker answers it.
+         */
+        @Override
+        public void close() {
+            if (consumer.subscription().isEmpty()) {
+                consumer.close(CloseOptions.timeout(Duration.ZERO));
+            } else {
+                consumer.close();
+            }
+        }
     }
 
     /**
@@ -107,9 +124,9 @@ public final class ReaderThread implements AutoCloseable {
         try {
             while (isOpen()) {
                 long startedAt = System.nanoTime();
-                try (Consumer<byte[], byte[]> consumer = consumers.get()) {
-                    polling.set(consumer);
-                    work.read(consumer);
+                try (Open open = new Open(consumers.get())) {
+                    polling.set(open.consumer());
+                    work.read(open.consumer());
                 } catch (WakeupException e) {
                     LOGGER.debug("Woken up to stop");
                 } catch (InterruptedException e) {

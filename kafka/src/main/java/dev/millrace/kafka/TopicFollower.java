@@ -6,7 +6,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -18,6 +20,10 @@ import org.apache.kafka.common.errors.TimeoutException;
  * taker has been told so. For any thread.
  */
 public final class TopicFollower implements AutoCloseable {
+
+    /** Most topics that are followed change seldom, and a broker answers at once when there is something. */
+    private static final ClientSettings LONG_FETCHES =
+            ClientSettings.NONE.with(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 2_000);
 
     private final TopicLog log;
     private final RecordLoop loop;
@@ -60,7 +66,8 @@ public final class TopicFollower implements AutoCloseable {
      */
     public TopicFollower(TopicLog log, Taker taker) {
         this.log = log;
-        this.loop = new RecordLoop("follow-" + log.topic(), () -> log.open("follow"), log.identity(), new Work(taker));
+        this.loop = new RecordLoop(
+                "follow-" + log.topic(), () -> log.open("follow", LONG_FETCHES), log.identity(), new Work(taker));
     }
 
     private final class Work implements RecordLoop.Work {
@@ -73,7 +80,8 @@ public final class TopicFollower implements AutoCloseable {
         @Override
         public void begin(Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> reached) {
             RecordLoop.wholeTopic(consumer, log, reached);
-            move(consumer.endOffsets(consumer.assignment()), Map.of());
+            // where there is nothing, the first look for records would take as long as it may
+            move(consumer.endOffsets(consumer.assignment()), positions(consumer));
         }
 
         @Override
@@ -95,10 +103,12 @@ public final class TopicFollower implements AutoCloseable {
 
         @Override
         public void looked(Consumer<byte[], byte[]> consumer, boolean foundAny) {
-            Map<TopicPartition, Long> reached = new HashMap<>();
-            consumer.assignment().forEach(partition -> reached.put(partition, consumer.position(partition)));
-            move(goal, reached);
+            move(goal, positions(consumer));
             taker.looked(isCaughtUp());
+        }
+
+        private static Map<TopicPartition, Long> positions(Consumer<byte[], byte[]> consumer) {
+            return consumer.assignment().stream().collect(Collectors.toMap(partition -> partition, consumer::position));
         }
     }
 

@@ -33,15 +33,14 @@ public final class TopicLog implements AutoCloseable {
             ClientSettings.NONE.with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
 
     /**
-     * Setting of a consumer that reads what is there and then turns to another partition: the fetch at the end of the
-     * first one would hold up that of the next until the broker answers it.
+     * Setting of a consumer that reads what is there and then turns to another partition, or is closed: the fetch at
+     * the end would hold up what comes next until the broker answers it.
      */
     public static final ClientSettings NO_MORE = ClientSettings.NONE.with(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 1);
 
     private static final Duration POLL = Duration.ofMillis(200);
     /** One record at a time is wanted, and what comes with it is thrown away. */
-    private static final ClientSettings ONE_RECORD = ClientSettings.NONE
-            .with(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1)
+    private static final ClientSettings ONE_RECORD = NO_MORE.with(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1)
             .with(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, 128 * 1024);
 
     private final ClientSettings kafka;
@@ -172,7 +171,7 @@ public final class TopicLog implements AutoCloseable {
      */
     public void readAll(Duration limit, Taker taker) {
         long deadline = System.nanoTime() + limit.toNanos();
-        try (Consumer<byte[], byte[]> consumer = open("all")) {
+        try (Consumer<byte[], byte[]> consumer = open("all", NO_MORE)) {
             List<TopicPartition> partitions = partitions(consumer, limit);
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);

@@ -88,6 +88,8 @@ public final class TaskProjection implements AutoCloseable {
                 .with(StreamsConfig.STATE_DIR_CONFIG, stateDir.toString())
                 .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksSettings.class)
                 .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
+                // at the start a partition is read when the fetch at the end of the one before has been answered
+                .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 250)
                 .with(StreamsConfig.GLOBAL_CONSUMER_PREFIX + ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000);
     }
 

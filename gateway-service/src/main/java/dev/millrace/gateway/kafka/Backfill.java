@@ -3,6 +3,7 @@ package dev.millrace.gateway.kafka;
 import dev.millrace.gateway.kafka.JournalFilter.Labels;
 import dev.millrace.gateway.kafka.ListenerDroppedException.Reason;
 import dev.millrace.gateway.kafka.Mailbox.Letter;
+import dev.millrace.kafka.ClientSettings;
 import dev.millrace.kafka.Interrupts;
 import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.Backoff;
@@ -24,6 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Backfill implements Runnable {
     private static final Logger LOGGER = LoggerFactory.getLogger(Backfill.class);
+    private static final ClientSettings SETTINGS = TopicLog.WHAT_IS_LEFT.with(TopicLog.NO_MORE);
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration TURN = Duration.ofSeconds(2);
     /** So long a turn waits for a listener that takes its entries as they come: as a new turn would cost more. */
@@ -107,7 +109,7 @@ final class Backfill implements Runnable {
     private Turn read() throws InterruptedException {
         TopicPartition partition = log.partition(feed.partition());
         long end = System.nanoTime() + TURN.toNanos();
-        try (Consumer<byte[], byte[]> consumer = log.open("backfill", TopicLog.WHAT_IS_LEFT)) {
+        try (Consumer<byte[], byte[]> consumer = log.open("backfill", SETTINGS)) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, feed.from());
             while (!feed.mailbox().isOver()) {

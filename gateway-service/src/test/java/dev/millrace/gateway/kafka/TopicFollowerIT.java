@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.millrace.kafka.ClientSettings;
+import dev.millrace.kafka.TopicFollower;
+import dev.millrace.kafka.TopicLog;
 import dev.millrace.schemas.ForgetScope;
 import dev.millrace.schemas.Forgotten;
 import dev.millrace.schemas.MemoryDocument;
@@ -11,16 +13,27 @@ import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** What a gateway keeps of topics that are deleted and made again while it follows them. */
+/** How a gateway follows topics, also those that are deleted and made again meanwhile. */
 @RequiresBroker
 class TopicFollowerIT {
     private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private static final TopicFollower.Taker NOBODY = new TopicFollower.Taker() {
+        @Override
+        public void take(ConsumerRecord<byte[], byte[]> taken) {}
+
+        @Override
+        public void beginAnew() {}
+    };
 
     @Test
     @DisplayName("memory is what the topic holds that has its name now")
@@ -67,6 +80,45 @@ class TopicFollowerIT {
             assertThat(wanted(forgotten, "one")).isFalse();
             assertThat(wanted(forgotten, "three")).isTrue();
         }
+    }
+
+    @Test
+    @DisplayName("neither the start nor the end waits for the fetch that a broker answers when there is something")
+    void shouldWaitForNoFetch(TestBroker broker) throws Exception {
+        // given: of a topic with nothing on it
+        Topics topics = broker.createTopics(1);
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
+        List<Duration> starts = new ArrayList<>();
+        List<Duration> ends = new ArrayList<>();
+
+        // when: one of five is not held up by something else
+        for (int i = 0; i < 5; i++) {
+            TopicFollower follower = new TopicFollower(new TopicLog(kafka, topics.forgotten(), "test"), NOBODY);
+            starts.add(timeOf(() -> {
+                follower.start();
+                assertThat(follower.awaitCaughtUp(LIMIT)).isTrue();
+            }));
+            TimeUnit.MILLISECONDS.sleep(100);
+            ends.add(timeOf(follower::close));
+        }
+
+        // then
+        assertThat(starts).anyMatch(TopicFollowerIT::isQuick);
+        assertThat(ends).anyMatch(TopicFollowerIT::isQuick);
+    }
+
+    private static boolean isQuick(Duration time) {
+        return time.compareTo(Duration.ofMillis(400)) < 0;
+    }
+
+    private interface Step {
+        void take() throws InterruptedException;
+    }
+
+    private static Duration timeOf(Step step) throws InterruptedException {
+        long before = System.nanoTime();
+        step.take();
+        return Duration.ofNanos(System.nanoTime() - before);
     }
 
     private static void remember(TestBroker broker, Topics topics, String path) {

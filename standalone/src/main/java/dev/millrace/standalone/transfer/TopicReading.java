@@ -1,6 +1,7 @@
 package dev.millrace.standalone.transfer;
 
 import dev.millrace.kafka.ClientSettings;
+import dev.millrace.kafka.TopicLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -102,7 +103,8 @@ final class TopicReading {
                 .with(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest")
                 .with(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false)
                 .with(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG, HELD_BYTES)
-                .with(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, HELD_BYTES);
+                .with(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, HELD_BYTES)
+                .with(TopicLog.NO_MORE);
         this.from = Map.copyOf(from);
         this.to = Map.copyOf(to);
     }
