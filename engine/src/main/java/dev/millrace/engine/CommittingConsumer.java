@@ -38,6 +38,12 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     private static final Duration A_FETCH = Duration.ofMillis(1);
 
+    /** Streams sees between polls that it has got partitions, and that it has restored what belongs to them. */
+    private static final Duration WHILE_STARTING = Duration.ofMillis(10);
+
+    /** An instance may have no partitions for good, since others have them. */
+    private static final Duration LONGEST_START = Duration.ofSeconds(30);
+
     private final CaughtUpPartitions caughtUp = new CaughtUpPartitions();
     /** Of which records have been left out, and may have to be again. */
     private final Set<TopicPartition> behind = new HashSet<>();
@@ -45,7 +51,8 @@ public final class CommittingConsumer extends ConsumerWrapper {
     /** Of a poll that came after another one. */
     private @Nullable KafkaException failure;
 
-    private final QuickReplies replies = new QuickReplies(System.nanoTime());
+    private final long madeNanos = System.nanoTime();
+    private final QuickReplies replies = new QuickReplies(madeNanos);
     private int maxPollRecords = 1;
 
     @Override
@@ -197,13 +204,19 @@ public final class CommittingConsumer extends ConsumerWrapper {
         ConsumerRecords<byte[], byte[]> records;
         boolean woken = false;
         try {
-            records = unlessWoken(times.waiting(timeout, System.currentTimeMillis()));
+            records = unlessWoken(times.waiting(atMost(timeout), System.currentTimeMillis()));
         } finally {
             woken = times.awake();
         }
         // A wake-up that comes too late would strike whatever is called next; so does, now and then, one that has been
         // felt, since Kafka's client notes it once more if it comes while a future is being completed (4.2.1).
         return woken ? both(records, afterwards(Duration.ZERO)) : records;
+    }
+
+    private Duration atMost(Duration timeout) {
+        boolean starting =
+                assignment().isEmpty() ? System.nanoTime() - madeNanos < LONGEST_START.toNanos() : !paused().isEmpty();
+        return starting && timeout.compareTo(WHILE_STARTING) > 0 ? WHILE_STARTING : timeout;
     }
 
     private ConsumerRecords<byte[], byte[]> unlessWoken(Duration timeout) {

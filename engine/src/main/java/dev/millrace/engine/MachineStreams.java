@@ -151,7 +151,11 @@ public final class MachineStreams implements AutoCloseable {
                 .with(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES)
                 .with(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES)
                 .redactingDeadLetters(StreamsConfig.PRODUCER_PREFIX)
+                // a producer sleeps that long when it has been told which broker coordinates its transactions
+                .with(StreamsConfig.producerPrefix(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), 20)
                 .with(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest")
+                // the next partition is restored when the fetch at the end of the one before has been answered
+                .with(StreamsConfig.restoreConsumerPrefix(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG), 50)
                 .withDefault(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS)
                 .withDefault(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksSettings.class)
                 .with(MachineExceptionHandler.TOPICS, settings.topics())

@@ -2,12 +2,12 @@ package dev.millrace.standalone.cli;
 
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code millrace completion}: what a shell needs to complete commands and options. */
 @Command(
@@ -23,21 +23,25 @@ public final class CompletionCommand implements Callable<Integer> {
 
     private static final String NAME = "millrace";
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
+    private final Supplier<CommandLine> commands;
 
     @Parameters(paramLabel = "SHELL", description = "bash or zsh.")
     private String shell = "";
+
+    /** Completes these. */
+    public CompletionCommand(Supplier<CommandLine> commands) {
+        this.commands = commands;
+    }
 
     @Override
     public Integer call() {
         if (!SHELLS.contains(shell)) {
             throw new CommandException(ExitCodes.USAGE, "completion: expected bash or zsh, found " + shell);
         }
-        CommandLine all = spec.root().commandLine();
+        CommandLine all = commands.get();
         SCRIPTS_OWN.forEach(name -> all.addSubcommand(name, CommandSpec.create()));
         // the script for bash completes in zsh as well, by zsh's own means for that
-        ((TopCommand) spec.root().userObject()).terminal().out().print(AutoComplete.bash(NAME, all));
+        ((TopCommand) all.getCommand()).terminal().out().print(AutoComplete.bash(NAME, all));
         return ExitCodes.DONE;
     }
 }
