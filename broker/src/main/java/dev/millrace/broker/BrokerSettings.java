@@ -56,7 +56,7 @@ final class BrokerSettings {
             # a tool call may take minutes, and a minute is all that Kafka's own limit allows
             group.share.max.record.lock.duration.ms=3600000
             group.share.initialize.retry.interval.ms=1000
-            broker.heartbeat.interval.ms=250
+            broker.heartbeat.interval.ms=500
             # the transaction of a killed producer hides what comes after it from read_committed consumers until it is
             # aborted
             transaction.abort.timed.out.transaction.cleanup.interval.ms=1000

@@ -151,6 +151,8 @@ public final class MachineStreams implements AutoCloseable {
                 .with(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES)
                 .with(StreamsConfig.producerPrefix(ProducerConfig.MAX_REQUEST_SIZE_CONFIG), MAX_RECORD_BYTES)
                 .redactingDeadLetters(StreamsConfig.PRODUCER_PREFIX)
+                // the timers' tick; who waits for a record, a commit or what is handed over does not wait for that
+                .withDefault(StreamsConfig.POLL_MS_CONFIG, 200)
                 // a producer sleeps that long when it has been told which broker coordinates its transactions
                 .with(StreamsConfig.producerPrefix(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), 20)
                 .with(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest")
