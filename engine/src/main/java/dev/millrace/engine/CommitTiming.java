@@ -24,10 +24,10 @@ public final class CommitTiming implements AutoCloseable {
 
     /** With so little under way there is nothing to gather. */
     private static final int LITTLE = 2;
-    /** With more than this under way, seven eighths of the time go into work, unless commits are slow. */
+    /** With more than this under way, four fifths of the time go into work, unless commits are slow. */
     private static final int MUCH = 16;
 
-    private static final int TIMES_ITS_COST = 8;
+    private static final int TIMES_ITS_COST = 4;
 
     private final Runnable commit;
     private final long intervalMs;

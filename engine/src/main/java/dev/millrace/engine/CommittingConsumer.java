@@ -115,24 +115,51 @@ public final class CommittingConsumer extends ConsumerWrapper {
     /**
      * Reads on where records have been left out and there are more. A poll brings little of a partition, and a busy
      * thread polls seldom: a lane that consists of such records would fall behind without end, and hold up those below.
+     * The last poll is one of all partitions: behind each poll goes the next fetch, and one that nothing comes for
+     * would keep the others waiting until the broker gives up on it.
      */
     private ConsumerRecords<byte[], byte[]> catchUp(ConsumerRecords<byte[], byte[]> found) {
         Set<TopicPartition> others = new HashSet<>(assignment());
         others.removeAll(behind);
         others.removeAll(paused());
-        super.pause(others);
         ConsumerRecords<byte[], byte[]> all = found;
+        boolean alone = false;
         try {
             for (int polls = 0; polls < POLLS_TO_CATCH_UP && failure == null && isAnyBehind(); polls++) {
+                boolean last = left() <= maxPollRecords;
+                if (last == alone) {
+                    alone = !last;
+                    letWait(others, alone);
+                }
                 ConsumerRecords<byte[], byte[]> more = afterwards(A_FETCH);
                 caughtUp.polled(more.partitions(), true, false);
                 all = both(all, more);
+                if (last) {
+                    break;
+                }
             }
         } finally {
-            others.retainAll(assignment());
-            super.resume(others);
+            if (alone) {
+                letWait(others, false);
+            }
         }
         return all;
+    }
+
+    private void letWait(Set<TopicPartition> others, boolean wait) {
+        others.retainAll(assignment());
+        if (wait) {
+            super.pause(others);
+        } else {
+            super.resume(others);
+        }
+    }
+
+    /** How many records there are where some have been left out. */
+    private long left() {
+        return behind.stream()
+                .mapToLong(partition -> super.currentLag(partition).orElse(0))
+                .sum();
     }
 
     /** Whether there is more of any of them; forgets those of which there is not, or which Streams has paused. */

@@ -100,9 +100,9 @@ class CommitTimingTest {
         underWay = 64;
         takeUntil(3000, 1);
 
-        // then: an eighth of the time for commits
+        // then: a fifth of the time for commits
         assertThat(apart(commits.subList(commits.size() / 2, commits.size())))
-                .allSatisfy(gap -> assertThat(gap).isBetween(112L, 136L));
+                .allSatisfy(gap -> assertThat(gap).isBetween(72L, 80L));
     }
 
     @Test
