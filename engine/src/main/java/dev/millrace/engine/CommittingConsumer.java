@@ -119,47 +119,39 @@ public final class CommittingConsumer extends ConsumerWrapper {
      * would keep the others waiting until the broker gives up on it.
      */
     private ConsumerRecords<byte[], byte[]> catchUp(ConsumerRecords<byte[], byte[]> found) {
-        Set<TopicPartition> others = new HashSet<>(assignment());
-        others.removeAll(behind);
-        others.removeAll(paused());
         ConsumerRecords<byte[], byte[]> all = found;
-        boolean alone = false;
-        try {
-            for (int polls = 0; polls < POLLS_TO_CATCH_UP && failure == null && isAnyBehind(); polls++) {
-                boolean last = left() <= maxPollRecords;
-                if (last == alone) {
-                    alone = !last;
-                    letWait(others, alone);
-                }
-                ConsumerRecords<byte[], byte[]> more = afterwards(A_FETCH);
-                caughtUp.polled(more.partitions(), true, false);
-                all = both(all, more);
-                if (last) {
-                    break;
-                }
-            }
-        } finally {
-            if (alone) {
-                letWait(others, false);
-            }
-        }
-        return all;
-    }
-
-    private void letWait(Set<TopicPartition> others, boolean wait) {
-        others.retainAll(assignment());
-        if (wait) {
+        if (isFarBehind()) {
+            Set<TopicPartition> others = new HashSet<>(assignment());
+            others.removeAll(behind);
+            others.removeAll(paused());
             super.pause(others);
-        } else {
-            super.resume(others);
+            try {
+                for (int polls = 1; polls < POLLS_TO_CATCH_UP && failure == null && isFarBehind(); polls++) {
+                    all = both(all, more());
+                }
+            } finally {
+                others.retainAll(assignment());
+                super.resume(others);
+            }
         }
+        return failure == null && isAnyBehind() ? both(all, more()) : all;
     }
 
-    /** How many records there are where some have been left out. */
-    private long left() {
-        return behind.stream()
+    private ConsumerRecords<byte[], byte[]> more() {
+        ConsumerRecords<byte[], byte[]> more = afterwards(A_FETCH);
+        caughtUp.polled(more.partitions(), true, false);
+        return more;
+    }
+
+    /** Whether there is more of them than one poll brings. */
+    private boolean isFarBehind() {
+        if (!isAnyBehind()) {
+            return false;
+        }
+        long left = behind.stream()
                 .mapToLong(partition -> super.currentLag(partition).orElse(0))
                 .sum();
+        return left > maxPollRecords;
     }
 
     /** Whether there is more of any of them; forgets those of which there is not, or which Streams has paused. */
