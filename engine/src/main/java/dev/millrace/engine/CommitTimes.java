@@ -174,9 +174,13 @@ final class CommitTimes {
         polled = Math.max(0, polled - 1);
     }
 
-    /** Whether anything is being done now that may soon be handed over. */
-    boolean isAnyUnderWay() {
-        return machines.stream().anyMatch(CommitTiming::isAnyUnderWay);
+    /** How many things the machines of the thread are doing now, each of which may soon be handed something. */
+    int underWay() {
+        int things = 0;
+        for (CommitTiming machine : machines) {
+            things += machine.underWay();
+        }
+        return things;
     }
 
     /** How many records came that have not been taken. */

@@ -50,8 +50,8 @@ public final class CommitTiming implements AutoCloseable {
      * {@code init}, and closed in {@code close}.
      *
      * @param rows a store of it that is cached; its changes go with what else the machines of the thread send
-     * @param underWay how many things are being done now, each of which may soon have something to commit; records that
-     *     wait to be taken are added to them
+     * @param underWay how many things of its partition are being done now, each of which may soon have something to
+     *     commit; those of the thread's other machines are added to them, and records that wait to be taken
      */
     public static CommitTiming of(ProcessorContext<?, ?> context, StateStore rows, IntSupplier underWay) {
         Duration interval = context.appConfigs().get(MachineStreams.MACHINE_COMMIT_INTERVAL_MS) instanceof Long millis
@@ -136,9 +136,9 @@ public final class CommitTiming implements AutoCloseable {
         }
     }
 
-    /** Whether anything is being done now, see {@link #of}. */
-    boolean isAnyUnderWay() {
-        return underWay.getAsInt() > 0;
+    /** How many things are being done now, see {@link #of}. */
+    int underWay() {
+        return underWay.getAsInt();
     }
 
     /** The thread has polled. If it was asked for a commit before and did not make one, it is asked again. */
@@ -169,7 +169,7 @@ public final class CommitTiming implements AutoCloseable {
     }
 
     private long sentIsDueMs() {
-        int things = underWay.getAsInt() + ofThread.polled();
+        int things = ofThread.underWay() + ofThread.polled();
         double costMs = ofThread.costMs();
         long longest = LONGEST_INTERVALS * intervalMs;
         // a commit for each few records would take all of the time, and leave ever more of them waiting

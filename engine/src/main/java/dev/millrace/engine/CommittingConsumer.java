@@ -179,7 +179,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
     }
 
     private boolean waitsForReplies(CommitTimes times) {
-        return !times.handed() && times.isAnyUnderWay() && replies.mayCome(System.nanoTime());
+        return !times.handed() && times.underWay() > 0 && replies.mayCome(System.nanoTime());
     }
 
     /** Waits for what is handed over; whether it is there, or something is to be committed. */

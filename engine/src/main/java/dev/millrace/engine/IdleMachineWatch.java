@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.StreamsGroupDescription;
@@ -25,8 +26,8 @@ import org.apache.kafka.streams.processor.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out why a machine that runs has no task. Mostly because there are more instances than partitions, which is
- * well. But a group may also have forgotten an instance, or leave partitions to nobody, and the instance does not
+ * Finds out why a thread of a machine that runs has no task. Mostly because there are more of them than partitions,
+ * which is well. But a group may also have forgotten one, or leave partitions to nobody, and the machine does not
  * notice: it says that it runs, and nothing is read. For one thread.
  */
 final class IdleMachineWatch {
@@ -54,7 +55,7 @@ final class IdleMachineWatch {
     }
 
     /**
-     * Why a machine has no task.
+     * Why a thread has no task.
      *
      * @param complaint what is wrong, for people; absent = nothing
      * @param curable whether a new machine, which joins the group anew, may put it right
@@ -63,18 +64,19 @@ final class IdleMachineWatch {
         static final Finding WELL = new Finding(null, false);
     }
 
-    /** What is wrong with a machine that has no task; empty if nothing is, or it has some. */
+    /** What is wrong with a machine of which a thread has no task; empty if nothing is, or all have some. */
     Optional<String> complaint() {
         return Optional.ofNullable(complaint);
     }
 
     /**
-     * Looks at a machine, which costs nothing while it has tasks, and little otherwise. To be called every few seconds.
+     * Looks at a machine, which costs nothing while its threads have tasks, and little otherwise. To be called every few seconds.
      *
      * @return whether a new machine should take its place
      */
     boolean shouldBeReplaced(MachineStreams machine) throws InterruptedException {
-        if (!machine.idle()) {
+        Set<String> idle = machine.idleClients();
+        if (idle.isEmpty()) {
             complaint = null;
             wrong = 0;
             looked = false;
@@ -90,7 +92,7 @@ final class IdleMachineWatch {
         }
         looked = true;
         lastLook = now;
-        Finding finding = ask(machine.group(), machine.clients());
+        Finding finding = ask(machine.group(), idle);
         if (finding == null) {
             return false;
         }
@@ -105,7 +107,7 @@ final class IdleMachineWatch {
         return true;
     }
 
-    /** What the brokers say about the clients of a machine that has no task; absent if they do not answer. */
+    /** What the brokers say about clients of a machine that have no task; absent if they do not answer. */
     @Nullable
     Finding ask(String groupId, Set<String> clients) throws InterruptedException {
         try (Admin admin = Admin.create(kafka.values())) {
@@ -145,11 +147,11 @@ final class IdleMachineWatch {
     }
 
     /**
-     * Why a machine has no task.
+     * Why threads of a machine have no task.
      *
      * @param group as the brokers know it; absent if they do not
      * @param partitions of the topics that it reads, by name
-     * @param clients the ids of the clients with which the machine is in the group
+     * @param clients the ids of the clients with which they are in the group
      */
     static Finding judge(
             @Nullable StreamsGroupDescription group, Map<String, Integer> partitions, Set<String> clients) {
@@ -159,7 +161,9 @@ final class IdleMachineWatch {
         List<StreamsGroupMemberDescription> own = group.members().stream()
                 .filter(member -> clients.contains(member.clientId()))
                 .toList();
-        if (own.isEmpty()) {
+        Set<String> known =
+                own.stream().map(StreamsGroupMemberDescription::clientId).collect(Collectors.toSet());
+        if (!known.containsAll(clients)) {
             return new Finding("the brokers do not count it to its group", true);
         }
         for (TaskId task : tasks(group.subtopologies(), partitions)) {

@@ -265,7 +265,7 @@ public final class MachineRunner implements AutoCloseable {
                 LOGGER.atWarn()
                         .addKeyValue("cause", idle.complaint().orElse(""))
                         .log(
-                                "A machine runs and has no partitions, although there are some; another one takes its place");
+                                "A thread of a machine has no partitions, although there are some; another machine takes its place");
                 retire(running, "another start: " + idle.complaint().orElse(""));
                 return;
             }

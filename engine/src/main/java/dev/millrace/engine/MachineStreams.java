@@ -187,26 +187,25 @@ public final class MachineStreams implements AutoCloseable {
         return hasTasks || System.nanoTime() - since > SETTLING_TIME.toNanos();
     }
 
-    /** Whether it runs and, for as long as groups take to settle, has had no task, not even as a standby. */
-    boolean idle() {
+    /**
+     * The ids of the clients, one of each thread, that have no task, not even as a standby, although it has run for as
+     * long as groups take to settle.
+     */
+    Set<String> idleClients() {
         Long since = runningSince;
-        return since != null
-                && System.nanoTime() - since > SETTLING_TIME.toNanos()
-                && streams.metadataForLocalThreads().stream()
-                        .allMatch(thread -> thread.activeTasks().isEmpty()
-                                && thread.standbyTasks().isEmpty());
+        if (since == null || System.nanoTime() - since <= SETTLING_TIME.toNanos()) {
+            return Set.of();
+        }
+        return streams.metadataForLocalThreads().stream()
+                .filter(thread ->
+                        thread.activeTasks().isEmpty() && thread.standbyTasks().isEmpty())
+                .map(ThreadMetadata::consumerClientId)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** The group whose tasks it shares. */
     String group() {
         return group;
-    }
-
-    /** The ids of the clients with which it is in the group. */
-    Set<String> clients() {
-        return streams.metadataForLocalThreads().stream()
-                .map(ThreadMetadata::consumerClientId)
-                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Where its state is. */
@@ -242,6 +241,14 @@ public final class MachineStreams implements AutoCloseable {
     }
 
     private StreamThreadExceptionResponse onFailure(Throwable failure) {
+        if (damaged.isDone()) {
+            // another machine takes its place, and has its threads anew
+            LOGGER.atWarn()
+                    .addKeyValue("machine", machine)
+                    .setCause(failure)
+                    .log("Another stream thread of a machine that stops failed");
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
         if (Failures.mayPass(failure)) {
             LOGGER.atWarn()
                     .addKeyValue("machine", machine)

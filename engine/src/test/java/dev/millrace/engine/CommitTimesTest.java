@@ -13,6 +13,7 @@ class CommitTimesTest {
     private final CommitTimes times = new CommitTimes();
     private int commits;
     private int rowsSent;
+    private int underWay;
     private final CommitTiming first = machine();
     private final CommitTiming second = machine();
 
@@ -59,6 +60,20 @@ class CommitTimesTest {
         first.taken(5_001);
 
         assertThat(commits).isOne(); // two more are little
+    }
+
+    @Test
+    @DisplayName("what is under way on any of the thread's partitions is gathered, and nothing else")
+    void shouldGatherForAllMachinesOfTheThread() {
+        underWay = 2; // of each of them
+        first.taken(5_000);
+        first.awaited();
+        assertThat(commits).isZero();
+
+        second.timePassed(5_004);
+        first.timePassed(5_004);
+
+        assertThat(commits).isOne();
     }
 
     @Test
@@ -132,6 +147,6 @@ class CommitTimesTest {
     }
 
     private CommitTiming machine() {
-        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> 0, () -> rowsSent++);
+        return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> underWay, () -> rowsSent++);
     }
 }

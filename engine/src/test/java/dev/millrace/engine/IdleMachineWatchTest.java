@@ -60,21 +60,31 @@ class IdleMachineWatchTest {
         assertThat(finding.curable()).isFalse();
     }
 
+    @Test
+    @DisplayName("one of two threads, whose place in the group is gone while the other has its partition")
+    void shouldReplaceAMachineOfWhichAThreadIsForgotten() {
+        StreamsGroupDescription group = group(member("own", List.of(0), List.of(0)));
+
+        assertThat(IdleMachineWatch.judge(group, TWO_PARTITIONS, Set.of("own of another thread"))
+                        .curable())
+                .isTrue();
+    }
+
     private static IdleMachineWatch.Finding judge(StreamsGroupMemberDescription... members) {
-        return IdleMachineWatch.judge(
-                new StreamsGroupDescription(
-                        "group",
-                        7,
-                        7,
-                        0,
-                        List.of(new StreamsGroupSubtopologyDescription(
-                                "0", List.of("lane"), List.of(), Map.of(), Map.of())),
-                        List.of(members),
-                        GroupState.STABLE,
-                        Node.noNode(),
-                        Set.of()),
-                TWO_PARTITIONS,
-                OWN);
+        return IdleMachineWatch.judge(group(members), TWO_PARTITIONS, OWN);
+    }
+
+    private static StreamsGroupDescription group(StreamsGroupMemberDescription... members) {
+        return new StreamsGroupDescription(
+                "group",
+                7,
+                7,
+                0,
+                List.of(new StreamsGroupSubtopologyDescription("0", List.of("lane"), List.of(), Map.of(), Map.of())),
+                List.of(members),
+                GroupState.STABLE,
+                Node.noNode(),
+                Set.of());
     }
 
     private static StreamsGroupMemberDescription member(String client, List<Integer> has, List<Integer> target) {

@@ -37,6 +37,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.PunctuationType;
@@ -230,6 +231,59 @@ class InboxIT {
             await().atMost(LIMIT).untilAsserted(() -> assertThat(taken).contains("twice " + (times - 1)));
             // fifty at most of each poll that Streams asks for
             assertThat(turnOfLast - before).isLessThan(times / 50 / 2);
+        }
+    }
+
+    @Test
+    @DisplayName("a partition goes to another thread of the process, and nothing is lost or taken twice meanwhile")
+    void shouldGoOnWithAnotherThread(TestBroker broker) throws Exception {
+        int partitions = 2;
+        Topics topics = broker.createTopics(partitions);
+        int records = 400;
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
+        try (MachineRunner runner = TestRunner.of(kafka, topics, partitions, 2, state, () -> topology(topics));
+                TopicReader out = broker.read(topics.journal())) {
+            awaitReady(runner);
+            KafkaStreams streams = runner.streams().get();
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(streams.metadataForLocalThreads())
+                            .hasSize(2)
+                            .allSatisfy(
+                                    thread -> assertThat(thread.activeTasks()).hasSize(1)));
+
+            Thread sender = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < records; i++) {
+                    broker.produceRaw(
+                            topics.lane(Segment.EXTERNAL),
+                            "key " + i,
+                            Map.of(),
+                            ("record " + i).getBytes(StandardCharsets.UTF_8));
+                    sleep(5);
+                }
+            });
+            out.untilCount(10, LIMIT);
+            assertThat(streams.removeStreamThread()).isPresent();
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(streams.metadataForLocalThreads())
+                            .singleElement()
+                            .satisfies(
+                                    thread -> assertThat(thread.activeTasks()).hasSize(partitions)));
+            await().atMost(LIMIT)
+                    .until(() -> IntStream.range(0, partitions).allMatch(i -> inbox.offer(i, "handed " + i)));
+            sender.join();
+
+            List<String> texts = out.untilCount(records + partitions, LIMIT).stream()
+                    .map(record -> new String(record.value(), StandardCharsets.UTF_8))
+                    .toList();
+            assertThat(texts.stream().filter(text -> text.startsWith("record ")))
+                    .containsExactlyInAnyOrderElementsOf(IntStream.range(0, records)
+                            .mapToObj(i -> "record " + i)
+                            .toList());
+            assertThat(texts)
+                    .containsAll(IntStream.range(0, partitions)
+                            .mapToObj(i -> "handed " + i)
+                            .toList());
+            assertThat(runner.fatal()).isEmpty();
         }
     }
 

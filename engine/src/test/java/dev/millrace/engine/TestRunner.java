@@ -30,8 +30,14 @@ final class TestRunner {
     /** The same, with these settings of Kafka. */
     static MachineRunner of(
             ClientSettings kafka, Topics topics, int partitions, Path state, Supplier<Topology> topology) {
+        return of(kafka, topics, partitions, 1, state, topology);
+    }
+
+    /** The same, on so many stream threads. */
+    static MachineRunner of(
+            ClientSettings kafka, Topics topics, int partitions, int threads, Path state, Supplier<Topology> topology) {
         MachineStreams.Settings settings = new MachineStreams.Settings(
-                "test machine", topics, topics.prefix() + "machine", state, 1, Duration.ofMillis(20));
+                "test machine", topics, topics.prefix() + "machine", state, threads, Duration.ofMillis(20));
         return new MachineRunner(
                 kafka,
                 "test-start",

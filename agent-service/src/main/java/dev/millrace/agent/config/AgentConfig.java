@@ -24,8 +24,10 @@ public interface AgentConfig {
     @WithDefault("data/agent")
     Path stateDir();
 
-    /** Stream threads, 1 or more; more than partitions are idle. */
-    @WithDefault("1")
+    /**
+     * Stream threads, 1 or more; more than partitions are idle. While one commits, which it waits for, others work.
+     */
+    @WithDefault("2")
     int streamThreads();
 
     /**

@@ -158,8 +158,8 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             LOGGER.atInfo()
                     .addKeyValue("callId", call.callId())
                     .addKeyValue("partition", partition)
-                    .log("The task has moved to another instance, which makes its model call");
-            throw new InterruptedException("the task has moved to another instance");
+                    .log("The task has moved to another instance or thread, which makes its model call");
+            throw new InterruptedException("the task has moved to another instance or thread");
         }
         ModelTurn.Asked asked = turns.ask(call, transcript.get(), contextWindow(call));
         summedUp.set(asked.summedUp());
@@ -211,7 +211,7 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
                 LOGGER.atInfo()
                         .addKeyValue("callId", call.callId())
                         .addKeyValue("partition", partition)
-                        .log("A model call failed whose task has moved to another instance");
+                        .log("A model call failed whose task has moved to another instance or thread");
             }
         } finally {
             onLane.complete(null);

@@ -52,6 +52,12 @@ public final class Occupancy {
         return partitions.values().stream().mapToInt(Counts::active).sum();
     }
 
+    /** Tasks of a partition that work; 0 if this instance does not have it. */
+    int active(int partition) {
+        Counts counts = partitions.get(partition);
+        return counts == null ? 0 : counts.active();
+    }
+
     /** Tasks in line for admission. */
     public int waiting() {
         return partitions.values().stream().mapToInt(Counts::waiting).sum();

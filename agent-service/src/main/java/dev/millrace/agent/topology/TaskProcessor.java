@@ -99,7 +99,7 @@ final class TaskProcessor implements Processor<byte[], LaneDates.Dated, byte[], 
         context = processorContext;
         store = context.getStateStore(TaskStores.ROWS);
         parts.rows().open(partition(), store);
-        commits = CommitTiming.of(context, store, parts.occupancy()::active);
+        commits = CommitTiming.of(context, store, () -> parts.occupancy().active(partition()));
         unit = new UnitOfWork(context, settings.topics(), store, this::readRowsAnew);
         outbox = new Outbox(
                 new Sender(context, settings.topics(), unit), settings, parts.metrics(), parts.tracing(), commits);
