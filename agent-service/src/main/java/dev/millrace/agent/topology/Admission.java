@@ -222,7 +222,7 @@ final class Admission {
         count(waitingOf, namespace(line.taskKey()), -1);
         conversation(line.session()).remove(line);
         if (asking.remove(line.taskKey()) == null) {
-            store.delete(WAITING + line.taskKey());
+            store.put(WAITING + line.taskKey(), null);
         }
         refresh(line.session());
     }
@@ -246,7 +246,7 @@ final class Admission {
         if (after == null) {
             holders.remove(task.key());
             conversation(task.conversation()).release(task.key());
-            store.delete(HOLDING + task.key());
+            store.put(HOLDING + task.key(), null);
         } else {
             holders.put(task.key(), after);
             conversation(task.conversation()).hold(after);

@@ -72,7 +72,7 @@ final class DueRows {
 
     /** Takes a row out of the index, where it stood with this time. */
     static void drop(KeyValueStore<String, String> index, long usedAtMs, String key) {
-        index.delete(TaskStores.timerKey(usedAtMs, key));
+        index.put(TaskStores.timerKey(usedAtMs, key), null);
     }
 
     /** Removes some of what is due, if anything is. */
@@ -94,7 +94,7 @@ final class DueRows {
                     return; // the rest of this one is next time's work
                 }
             }
-            index.delete(entry.key);
+            index.put(entry.key, null);
             startMs = TaskStores.timerTime(entry.key);
         }
         if (due.size() < MOST_AT_ONCE) {

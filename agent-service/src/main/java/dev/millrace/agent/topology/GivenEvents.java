@@ -52,7 +52,7 @@ final class GivenEvents {
             if (given == null) {
                 return List.of();
             }
-            store.delete(after.key());
+            store.put(after.key(), null);
             return after.state() instanceof TaskState.Failed failed && isOfAModel(failed.error())
                     ? again(given, failed.error(), now)
                     : List.of();

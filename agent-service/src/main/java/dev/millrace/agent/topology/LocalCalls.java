@@ -82,7 +82,7 @@ final class LocalCalls {
                 };
         String key = callId == null ? "" : Event.qualified(event.namespace(), callId);
         if (out.remove(key) != null) {
-            store.delete(key);
+            store.put(key, null);
         }
     }
 
@@ -91,7 +91,7 @@ final class LocalCalls {
         out.entrySet().removeIf(call -> {
             boolean ofTask = call.getValue().equals(taskKey);
             if (ofTask) {
-                store.delete(call.getKey());
+                store.put(call.getKey(), null);
             }
             return ofTask;
         });
@@ -109,7 +109,7 @@ final class LocalCalls {
             if (event != null && event.payload() instanceof Payload.ToolCallRequested call) {
                 requests.add(new TaskMove.Request(Topics.BUILT_IN_TOOLSET, call.callId(), event));
             }
-            store.delete(key);
+            store.put(key, null);
             out.remove(key);
         }
         return requests;

@@ -122,7 +122,7 @@ final class MoveWriter {
             public int remove(String key, int most) {
                 StoredTask task = task(key);
                 if (task != null && referred.test(task)) {
-                    tasks.delete(key);
+                    tasks.put(key, null);
                     recent.remove(key);
                     return Math.min(1, most - 1); // nothing is left: the transcript is not to be gone on with
                 }
@@ -133,7 +133,7 @@ final class MoveWriter {
 
     /** The row first: nothing goes on with a transcript of which a part is gone. */
     private int removeSome(String key, int most) {
-        tasks.delete(key);
+        tasks.put(key, null);
         recent.remove(key);
         List<String> found = new ArrayList<>();
         try (KeyValueIterator<String, TranscriptEntry> entries =
@@ -153,9 +153,9 @@ final class MoveWriter {
                 ? existing.context().transcriptLength()
                 : 0;
         for (int seq = 0; seq < length; seq++) {
-            transcripts.delete(TaskStores.transcriptKey(task.key(), seq));
+            transcripts.put(TaskStores.transcriptKey(task.key(), seq), null);
         }
-        tasks.delete(task.key());
+        tasks.put(task.key(), null);
         recent.remove(task.key());
         DueRows.drop(ended, task.updatedAtMs(), task.key());
         localCalls.forget(task.key());

@@ -39,7 +39,7 @@ final class Timers {
         long standing = task.wakeAtMs();
         if (needed.isPresent() && (standing == 0 || needed.getAsLong() < standing)) {
             if (standing != 0) {
-                store.delete(TaskStores.timerKey(standing, task.key()));
+                store.put(TaskStores.timerKey(standing, task.key()), null);
             }
             store.put(TaskStores.timerKey(needed.getAsLong(), task.key()), task.key());
             startMs = Math.min(startMs, needed.getAsLong());
@@ -47,7 +47,7 @@ final class Timers {
             return task.waking(needed.getAsLong());
         }
         if (needed.isEmpty() && standing != 0) {
-            store.delete(TaskStores.timerKey(standing, task.key()));
+            store.put(TaskStores.timerKey(standing, task.key()), null);
             return task.waking(0);
         }
         return task;
@@ -84,7 +84,7 @@ final class Timers {
                 }
             }
         }
-        due.forEach(row -> store.delete(row.key));
+        due.forEach(row -> store.put(row.key, null));
         startMs = Math.min(nowMs + 1, nextMs);
         return due.stream().map(row -> row.value).toList();
     }
