@@ -70,7 +70,8 @@ final class IdleMachineWatch {
     }
 
     /**
-     * Looks at a machine, which costs nothing while its threads have tasks, and little otherwise. To be called every few seconds.
+     * Looks at a machine, which costs nothing while its threads have tasks, and little otherwise. To be called every
+     * few seconds.
      *
      * @return whether a new machine should take its place
      */

@@ -182,7 +182,7 @@ public final class StoreSection<V> {
             entries.forEach(entry -> put(entry.key, entry.value));
         }
 
-        /** The row as it was, which has to be read for that; to put {@code null} has it gone, too, and reads nothing. */
+        /** The row as it was, which is read for that; to put {@code null} has it gone as well, and reads nothing. */
         @Override
         public @Nullable V delete(String key) {
             return value(store.delete(key(key)));
