@@ -268,8 +268,10 @@ class InboxIT {
                             .singleElement()
                             .satisfies(
                                     thread -> assertThat(thread.activeTasks()).hasSize(partitions)));
-            await().atMost(LIMIT)
-                    .until(() -> IntStream.range(0, partitions).allMatch(i -> inbox.offer(i, "handed " + i)));
+            for (int i = 0; i < partitions; i++) {
+                int partition = i;
+                await().atMost(LIMIT).until(() -> inbox.offer(partition, "handed " + partition));
+            }
             sender.join();
 
             List<String> texts = out.untilCount(records + partitions, LIMIT).stream()

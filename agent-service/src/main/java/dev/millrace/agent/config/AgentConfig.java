@@ -27,7 +27,7 @@ public interface AgentConfig {
     /**
      * Stream threads, 1 or more; more than partitions are idle. While one commits, which it waits for, others work.
      */
-    @WithDefault("2")
+    @WithDefault("1")
     int streamThreads();
 
     /**

@@ -30,7 +30,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -122,20 +121,29 @@ class TopicContentIT {
     void shouldReadWhatWasKeptLastAtOnce() throws Exception {
         // given
         byte[] bytes = text(10).getBytes(StandardCharsets.US_ASCII);
-        String reference = content.put(OWNER, "call-1", bytes, "text/plain");
-        List<Duration> times = new ArrayList<>();
+        String before = content.put(OWNER, "call-1", bytes, "text/plain");
+        String last = content.put(OWNER, "call-1", bytes, "text/plain");
 
-        // when: one of five is not held up by something else
+        // when
+        Duration behindNothing = quickestRead(before, bytes);
+        Duration atTheEnd = quickestRead(last, bytes);
+
+        // then: such a fetch is answered after half a second
+        assertThat(atTheEnd).isLessThan(behindNothing.plusMillis(250));
+    }
+
+    /** By readers that have read nothing yet: one of five is not held up by something else. */
+    private Duration quickestRead(String reference, byte[] bytes) throws Exception {
+        Duration quickest = Duration.ofDays(1);
         for (int i = 0; i < 5; i++) {
             try (TopicContent another = new TopicContent(ClientSettings.at(broker.bootstrapServers()), topics)) {
-                long before = System.nanoTime();
+                long began = System.nanoTime();
                 assertThat(another.read(OWNER, reference, 0, 100).bytes()).isEqualTo(bytes);
-                times.add(Duration.ofNanos(System.nanoTime() - before));
+                Duration took = Duration.ofNanos(System.nanoTime() - began);
+                quickest = took.compareTo(quickest) < 0 ? took : quickest;
             }
         }
-
-        // then
-        assertThat(times).anyMatch(time -> time.compareTo(Duration.ofMillis(300)) < 0);
+        return quickest;
     }
 
     @Test
