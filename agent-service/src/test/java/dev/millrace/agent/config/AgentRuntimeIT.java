@@ -705,7 +705,10 @@ class AgentRuntimeIT {
                 TopicReader journal = broker.read(topics.journal())) {
             awaitReady(second);
             abortTransactions(broker, 5, Instant.now());
-            Instant end = Instant.now().plusSeconds(2);
+            // ten moments, one for each transaction, however little time the restart takes
+            Instant tenth = schedule.changedAt().plusSeconds(11);
+            Instant soon = Instant.now().plusSeconds(2);
+            Instant end = soon.isAfter(tenth) ? soon : tenth;
             // of two partitions the later moment may be read first
             List<Instant> wanted = Stream.iterate(
                             schedule.changedAt().plusSeconds(1).truncatedTo(ChronoUnit.SECONDS),
@@ -716,8 +719,6 @@ class AgentRuntimeIT {
                     moments(journal.events(events -> moments(events).containsAll(wanted), LIMIT));
 
             // then
-            // one for each transaction, however little time the restart takes
-            assertThat(wanted).hasSizeGreaterThanOrEqualTo(10);
             assertThat(fired).doesNotHaveDuplicates();
         }
     }
