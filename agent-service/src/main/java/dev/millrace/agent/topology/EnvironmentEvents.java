@@ -81,7 +81,10 @@ final class EnvironmentEvents {
 
     /** Whether what people say is to be noted and no more, since the rule for it is disabled. */
     boolean swallows(Event message) {
+        // asked of every message, and hardly anybody disables such a rule
         return rules.bounds().enabled()
+                && rules.current().rules().stream()
+                        .anyMatch(rule -> !rule.enabled() && rule.handler() instanceof Rule.Query)
                 && Stream.concat(
                                 Stream.of(KnownEventType.MESSAGE_RECEIVED.name()),
                                 KnownEventType.MESSAGE_RECEIVED.aliases().stream())

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,11 +34,16 @@ final class GivenEvents {
 
     private final KeyValueStore<String, Event> store;
     private final RuleRates rates;
+    /** Whether there may be a row: most installations give nothing again, and then no end of a task looks for one. */
+    private boolean any;
 
     /** With these messages, by the keys of their tasks. */
     GivenEvents(KeyValueStore<String, Event> store, RuleRates rates) {
         this.store = store;
         this.rates = rates;
+        try (KeyValueIterator<String, Event> rows = store.all()) {
+            any = rows.hasNext();
+        }
     }
 
     /**
@@ -48,7 +54,7 @@ final class GivenEvents {
      */
     List<Event> take(TaskState from, StoredTask after, Event cause, Instant now) {
         if (Moves.hasEnded(after)) {
-            Event given = from instanceof TaskState.Absent ? null : store.get(after.key());
+            Event given = !any || from instanceof TaskState.Absent ? null : store.get(after.key());
             if (given == null) {
                 return List.of();
             }
@@ -59,6 +65,7 @@ final class GivenEvents {
         }
         if (from instanceof TaskState.Absent && mayComeAgain(cause)) {
             store.put(after.key(), cause);
+            any = true;
         }
         return List.of();
     }

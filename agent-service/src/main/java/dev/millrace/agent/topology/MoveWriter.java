@@ -39,6 +39,8 @@ final class MoveWriter {
             return size() > MOST_RECENT;
         }
     };
+    /** The key that has been asked for last and is no task's: of a new one it is asked for several times. */
+    private @Nullable String absent;
 
     /**
      * Over these rows.
@@ -63,7 +65,11 @@ final class MoveWriter {
     @Nullable
     StoredTask task(String key) {
         StoredTask task = recent.get(key);
-        return task != null ? task : tasks.get(key);
+        if (task == null && !key.equals(absent)) {
+            task = tasks.get(key);
+            absent = task == null ? key : absent;
+        }
+        return task;
     }
 
     @Nullable
@@ -90,6 +96,7 @@ final class MoveWriter {
     /** Writes a row of which nothing has changed that anybody else would have to know. */
     void keep(StoredTask task) {
         StoredTask before = task(task.key());
+        absent = null;
         tasks.put(task.key(), task);
         recent.put(task.key(), task);
         if (before != null && Moves.hasEnded(before)) {

@@ -9,7 +9,9 @@ import dev.millrace.engine.StoreReader;
 import dev.millrace.schemas.Event;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -21,6 +23,12 @@ public final class StreamsTranscripts implements Transcripts {
 
     /** What is shown in place of what has been forgotten, or is gone for whatever reason. */
     static final String HOLE = "[A part of this conversation has been forgotten]";
+
+    /**
+     * So many entries are read one by one: what was written last is in the cache of Streams, while an iterator asks
+     * RocksDB as well, and to make one costs as much as some ten entries.
+     */
+    private static final int FEW = 10;
 
     private final StoreReader<TranscriptEntry> rows;
 
@@ -137,6 +145,26 @@ public final class StreamsTranscripts implements Transcripts {
      */
     private static int add(
             ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to, Shown shown) {
+        List<TranscriptEntry> found =
+                to - from > FEW ? range(transcripts, taskKey, from, to) : each(transcripts, taskKey, from, to);
+        for (TranscriptEntry entry : found) {
+            if (!(entry instanceof TranscriptEntry.Summary)) {
+                shown.add(entry);
+            }
+        }
+        return found.size();
+    }
+
+    private static List<TranscriptEntry> each(
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj(seq -> transcripts.get(TaskStores.transcriptKey(taskKey, seq)))
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
+    private static List<TranscriptEntry> range(
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to) {
         List<TranscriptEntry> found = new ArrayList<>();
         // From its end to its beginning: an iterator reads one row too many, and behind the newest transcript are the
         // deleted rows of calls that have ended, thousands of them, all of which RocksDB reads to find the next one.
@@ -144,12 +172,7 @@ public final class StreamsTranscripts implements Transcripts {
                 TaskStores.transcriptKey(taskKey, from), TaskStores.transcriptKey(taskKey, to - 1))) {
             range.forEachRemaining(row -> found.add(row.value));
         }
-        for (TranscriptEntry entry : found.reversed()) {
-            if (!(entry instanceof TranscriptEntry.Summary)) {
-                shown.add(entry);
-            }
-        }
-        return found.size();
+        return found.reversed();
     }
 
     /** Who has said this part, if it was another participant of the session; {@code null} = it was not. */
