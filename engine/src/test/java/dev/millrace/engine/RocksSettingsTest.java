@@ -13,6 +13,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.CompactionStyle;
 import org.rocksdb.CompressionType;
 import org.rocksdb.FlushOptions;
@@ -66,6 +67,35 @@ class RocksSettingsTest {
         }
     }
 
+    @Test
+    @DisplayName("RocksDB keeps less than half as much of a store in memory, and stores share one cache")
+    void shouldKeepLittleInMemory() throws RocksDBException {
+        long plain = memory(false);
+
+        assertThat(memory(true)).isLessThan(plain / 2);
+
+        try (Options options = options(true);
+                RocksDB one = RocksDB.open(options, folder.resolve("true").toString());
+                Options others = options(true);
+                RocksDB other = RocksDB.open(others, folder.resolve("other").toString())) {
+            long before = other.getLongProperty("rocksdb.block-cache-usage");
+            for (int i = 0; i < ROWS; i++) {
+                assertThat(one.get(key("when", i))).isEqualTo(row(i));
+            }
+            assertThat(other.getLongProperty("rocksdb.block-cache-usage")).isGreaterThan(before + ROWS);
+        }
+    }
+
+    private long memory(boolean ours) throws RocksDBException {
+        Path store = folder.resolve(Boolean.toString(ours));
+        write(store, ours, "when");
+        try (Options options = options(ours);
+                RocksDB rows = RocksDB.open(options, store.toString())) {
+            assertThat(rows.get(key("when", 0))).isEqualTo(row(0));
+            return rows.getLongProperty("rocksdb.estimate-table-readers-mem");
+        }
+    }
+
     private static void write(Path folder, boolean compressed, String when) throws RocksDBException {
         try (Options options = options(compressed);
                 RocksDB store = RocksDB.open(options, folder.toString());
@@ -79,7 +109,10 @@ class RocksSettingsTest {
 
     private static Options options(boolean compressed) {
         // as Streams has it
-        Options options = new Options().setCreateIfMissing(true).setCompressionType(CompressionType.NO_COMPRESSION);
+        Options options = new Options()
+                .setCreateIfMissing(true)
+                .setCompressionType(CompressionType.NO_COMPRESSION)
+                .setTableFormatConfig(new BlockBasedTableConfig());
         if (compressed) {
             new RocksSettings().setConfig("rows", options, Map.of());
         }
