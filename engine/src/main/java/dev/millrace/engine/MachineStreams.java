@@ -39,13 +39,18 @@ public final class MachineStreams implements AutoCloseable {
 
     /**
      * How the changelogs of stores are made: what a row was before it was rewritten or deleted is gone within a day, so
-     * that what is forgotten is.
+     * that what is forgotten is. Brokers compress them, unlike other topics, which are for clients of any kind: not all
+     * of these read Zstandard.
      */
     public static final Map<String, String> CHANGELOG = Map.of(
             TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
             Integer.toString(MAX_RECORD_BYTES),
             TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG,
-            Long.toString(Topics.COMPACTION_LAG.toMillis()));
+            Long.toString(Topics.COMPACTION_LAG.toMillis()),
+            TopicConfig.COMPRESSION_TYPE_CONFIG,
+            "zstd",
+            TopicConfig.COMPRESSION_ZSTD_LEVEL_CONFIG,
+            "1");
 
     /** The commit interval of {@link Settings}, for the processor. */
     static final String MACHINE_COMMIT_INTERVAL_MS = "millrace.commit.interval.ms";
