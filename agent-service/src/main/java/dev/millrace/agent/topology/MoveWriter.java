@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class MoveWriter {
 
     /** A task moves several times in a short while, and its row need not be read out of JSON for each. */
-    static final int MOST_RECENT = 200;
+    static final int MOST_RECENT = 1_000;
 
     private final KeyValueStore<String, StoredTask> tasks;
     private final KeyValueStore<String, TranscriptEntry> transcripts;
