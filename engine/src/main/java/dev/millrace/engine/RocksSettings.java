@@ -7,7 +7,6 @@ import org.rocksdb.Cache;
 import org.rocksdb.CompressionType;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
-import org.rocksdb.RocksDB;
 
 /**
  * What RocksDB is told beside what Streams tells it. Streams makes it by the name of its class.
@@ -29,18 +28,13 @@ public final class RocksSettings implements RocksDBConfigSetter {
     static final int SORTED_RUNS = 10;
 
     /** Before compression, which makes a third of it. */
-    static final long BLOCK_BYTES = 16 << 10;
+    private static final long BLOCK_BYTES = 16 << 10;
 
     private static final long CACHE_BYTES = 50 << 20;
 
-    /** For as long as the process lives. */
+    /** Made with the first store, when RocksDB is loaded, and there for as long as the process lives. */
     private static final class Shared {
-        private static final Cache CACHE = make();
-
-        private static Cache make() {
-            RocksDB.loadLibrary();
-            return new LRUCache(CACHE_BYTES);
-        }
+        private static final Cache CACHE = new LRUCache(CACHE_BYTES);
     }
 
     @Override

@@ -11,13 +11,17 @@ import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerInterceptor;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Serdes;
@@ -95,6 +99,39 @@ class OpenStoresIT {
             await().atMost(LIMIT).until(() -> has(reader, LARGE, "large 0"));
         }
         assertThatThrownBy(() -> stores.of(SMALL)).isInstanceOf(InvalidStateStoreException.class);
+    }
+
+    @Test
+    @DisplayName("brokers compress the changelog of a store, and not what is written beside it")
+    void shouldCompressChangelogs(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(2);
+        ClientSettings kafka = ClientSettings.at(broker.bootstrapServers());
+
+        // when
+        try (MachineRunner machine = TestRunner.of(kafka, topics, 2, state.resolve("a"), () -> topology(topics))) {
+            machine.start();
+            IntStream.range(0, MANY).forEach(i -> produce(broker, topics, LARGE, "large " + i));
+            StoreReader<byte[]> reader = new StoreReader<>(stores, SECTION);
+            await().atMost(LIMIT).until(() -> has(reader, LARGE, "large " + (MANY - 1)));
+        }
+
+        // then: a row has a thousand bytes
+        assertThat(bytes(broker, topic -> topic.startsWith(topics.prefix()) && topic.endsWith("-changelog")))
+                .isBetween(1L, MANY * 100L);
+        assertThat(bytes(broker, topics.lane(Segment.EXTERNAL)::equals)).isGreaterThan(MANY * 1_000L);
+    }
+
+    private static long bytes(TestBroker broker, Predicate<String> topics) throws Exception {
+        List<Integer> brokers = broker.admin().describeCluster().nodes().get().stream()
+                .map(Node::id)
+                .toList();
+        return broker.admin().describeLogDirs(brokers).allDescriptions().get().values().stream()
+                .flatMap(folders -> folders.values().stream())
+                .flatMap(folder -> folder.replicaInfos().entrySet().stream())
+                .filter(replica -> topics.test(replica.getKey().topic()))
+                .mapToLong(replica -> replica.getValue().size())
+                .sum();
     }
 
     private static void produce(TestBroker broker, Topics topics, int partition, String key) {

@@ -26,6 +26,10 @@ final class MoveWriter {
     /** A task moves several times in a short while, and its row need not be read out of JSON for each. */
     static final int MOST_RECENT = 1_000;
 
+    /** A larger row is not kept as an object, in bytes of JSON: some have all that a person or a model has said. */
+    static final int LARGE = 16 * 1024;
+
+    private final KeyValueStore<Bytes, byte[]> rows;
     private final KeyValueStore<String, StoredTask> tasks;
     private final KeyValueStore<String, TranscriptEntry> transcripts;
     private final OutstandingCalls<OutstandingCall> calls;
@@ -53,6 +57,7 @@ final class MoveWriter {
             LocalCalls localCalls,
             SeenEvents seen,
             Outbox outbox) {
+        this.rows = rows;
         this.tasks = TaskStores.TASKS.in(rows);
         this.transcripts = TaskStores.TRANSCRIPTS.in(rows);
         this.ended = TaskStores.ENDED.in(rows);
@@ -67,7 +72,9 @@ final class MoveWriter {
         StoredTask task = recent.get(key);
         if (task == null && !key.equals(absent)) {
             task = tasks.get(key);
-            absent = task == null ? key : absent;
+            if (task == null) {
+                absent = key;
+            }
         }
         return task;
     }
@@ -97,8 +104,13 @@ final class MoveWriter {
     void keep(StoredTask task) {
         StoredTask before = task(task.key());
         absent = null;
-        tasks.put(task.key(), task);
-        recent.put(task.key(), task);
+        byte[] row = TaskStores.TASKS.storeValue(task);
+        rows.put(Bytes.wrap(TaskStores.TASKS.storeKey(task.key())), row);
+        if (row.length > LARGE) {
+            recent.remove(task.key());
+        } else {
+            recent.put(task.key(), task);
+        }
         if (before != null && Moves.hasEnded(before)) {
             DueRows.drop(ended, before.updatedAtMs(), before.key());
         }

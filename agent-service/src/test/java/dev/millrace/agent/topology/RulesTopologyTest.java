@@ -537,6 +537,9 @@ class RulesTopologyTest {
         // when
         machine.send(placed("e1", "s"));
         goOn();
+        // what is known in memory is read out of the rows again after something broke, as after a crash
+        machine.breakAcceptingOnce();
+        machine.send(TestMachine.message("broken"));
         machine.fail(task("e1"), "model_unavailable", "overloaded 0");
         goOn();
         for (int attempt = 1; attempt <= 3; attempt++) {
