@@ -18,6 +18,9 @@ final class CommitTimes {
 
     private static final int LITTLE_COST_MS = 4;
 
+    /** So far ahead of the system's clock the thread's may be. */
+    static final int AHEAD_MS = 2;
+
     private static final ThreadLocal<CommitTimes> OF_THREAD = ThreadLocal.withInitial(CommitTimes::new);
 
     private final List<CommitTiming> machines = new CopyOnWriteArrayList<>();
@@ -30,6 +33,8 @@ final class CommitTimes {
 
     private double costMs;
     private long committedMs;
+    private long toldMs;
+    private long punctuatedMs;
 
     /** Those of the calling thread. */
     static CommitTimes ofThread() {
@@ -77,6 +82,28 @@ final class CommitTimes {
             TimeUnit.NANOSECONDS.timedWait(this, limit.toNanos());
         }
         return handed();
+    }
+
+    /**
+     * What time it is for the thread: as the system says, and a millisecond later if something waits to be taken and
+     * this one's punctuation is over. Does not go back, unless the system's does.
+     *
+     * @param systemMs now, in Unix milliseconds
+     */
+    long clock(long systemMs) {
+        long now = toldMs > systemMs + AHEAD_MS ? systemMs : Math.max(toldMs, systemMs);
+        toldMs = now < systemMs + AHEAD_MS && punctuatedMs == now && handed() ? now + 1 : now;
+        return toldMs;
+    }
+
+    /** The machines of the thread are taking what they were handed, at this time of its clock. */
+    void punctuated(long now) {
+        punctuatedMs = now;
+    }
+
+    /** Whether Streams comes to what has been handed over as soon as the poll returns. */
+    boolean takes(long systemMs) {
+        return clock(systemMs) > punctuatedMs;
     }
 
     /** Something has been handed over: if the thread waits, it need not any longer. From any thread. */

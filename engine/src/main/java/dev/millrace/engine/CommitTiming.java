@@ -60,7 +60,10 @@ public final class CommitTiming implements AutoCloseable {
         CommitTiming commits =
                 new CommitTiming(context::commit, interval, CommitTimes.ofThread(), underWay, () -> flushCacheOf(rows));
         // whenever the thread comes by; that it does so in time is what CommitTimes is for
-        context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, commits::timePassed);
+        context.schedule(Duration.ofMillis(1), PunctuationType.WALL_CLOCK_TIME, now -> {
+            commits.ofThread.punctuated(now);
+            commits.timePassed(now);
+        });
         return commits;
     }
 

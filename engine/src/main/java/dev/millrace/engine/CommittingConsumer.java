@@ -38,6 +38,8 @@ public final class CommittingConsumer extends ConsumerWrapper {
 
     private static final Duration A_FETCH = Duration.ofMillis(1);
 
+    private static final Duration A_MILLISECOND = Duration.ofMillis(1);
+
     /** Streams sees between polls that it has got partitions, and that it has restored what belongs to them. */
     private static final Duration WHILE_STARTING = Duration.ofMillis(10);
 
@@ -77,7 +79,7 @@ public final class CommittingConsumer extends ConsumerWrapper {
         if (waitsForReplies(times) && awaitReplies(times, timeout)) {
             return ConsumerRecords.empty();
         }
-        ConsumerRecords<byte[], byte[]> found = times.handed() ? unlessWoken(Duration.ZERO) : await(times, timeout);
+        ConsumerRecords<byte[], byte[]> found = times.handed() ? unlessWoken(untilTaken(times)) : await(times, timeout);
         replies.polled(System.nanoTime());
         caughtUp.polled(found.partitions(), times.polled() > 0, found.count() >= maxPollRecords);
         ConsumerRecords<byte[], byte[]> records = withoutSeconds(found, times);
@@ -176,6 +178,11 @@ public final class CommittingConsumer extends ConsumerWrapper {
             failure = e;
             return ConsumerRecords.empty();
         }
+    }
+
+    /** For how long the poll of a thread may wait that has been handed something. */
+    private static Duration untilTaken(CommitTimes times) {
+        return times.takes(System.currentTimeMillis()) ? Duration.ZERO : A_MILLISECOND;
     }
 
     private boolean waitsForReplies(CommitTimes times) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -116,7 +117,9 @@ public final class MachineStreams implements AutoCloseable {
         localState = new LocalState(settings.stateDir(), settings.applicationId());
         quarantine = new Quarantine();
         ClientSettings config = config(kafka, settings).with(Quarantine.CONFIG, quarantine);
-        streams = new KafkaStreams(topology, new StreamsConfig(config.values()), new MachineClients());
+        Properties properties = new Properties(); // with a clock Streams takes nothing else
+        properties.putAll(config.values());
+        streams = new KafkaStreams(topology, properties, new MachineClients(), new MachineTime());
         streams.setStateListener((now, before) -> {
             runningSince = now == KafkaStreams.State.RUNNING ? (Long) System.nanoTime() : null;
             LOGGER.atInfo()

@@ -146,6 +146,53 @@ class CommitTimesTest {
         box.close();
     }
 
+    @Test
+    @DisplayName(
+            "the thread's clock is ahead only while something waits that this millisecond's punctuation has missed")
+    void shouldBeAheadForWhatIsHandedOver() {
+        Inbox<String> inbox = new Inbox<>();
+        Inbox.Box<String> box = inbox.open(0, record -> false);
+        times.add(box);
+        assertThat(times.clock(1_000)).isEqualTo(1_000);
+        times.punctuated(1_000);
+        assertThat(times.clock(1_000)).isEqualTo(1_000);
+        inbox.offer(0, "reply");
+
+        assertThat(times.clock(1_000)).isEqualTo(1_001);
+        assertThat(times.clock(1_000)).isEqualTo(1_001);
+        assertThat(times.takes(1_000)).isTrue();
+        times.punctuated(1_001);
+        box.poll();
+        assertThat(times.clock(1_000)).isEqualTo(1_001); // it does not go back
+        assertThat(times.clock(1_001)).isEqualTo(1_001);
+        assertThat(times.clock(1_002)).isEqualTo(1_002);
+        box.close();
+    }
+
+    @Test
+    void shouldNotBeFarAhead() {
+        Inbox<String> inbox = new Inbox<>();
+        Inbox.Box<String> box = inbox.open(0, record -> false);
+        times.add(box);
+        inbox.offer(0, "reply");
+        times.punctuated(times.clock(1_000));
+        times.punctuated(times.clock(1_000));
+        assertThat(times.takes(1_000)).isTrue();
+        times.punctuated(times.clock(1_000));
+
+        assertThat(times.clock(1_000)).isEqualTo(1_000 + CommitTimes.AHEAD_MS);
+        assertThat(times.takes(1_000)).isFalse();
+        assertThat(times.takes(1_001)).isTrue();
+        box.close();
+    }
+
+    @Test
+    void shouldFollowAClockThatIsSetBack() {
+        assertThat(times.clock(3_600_000)).isEqualTo(3_600_000);
+
+        assertThat(times.clock(1_000)).isEqualTo(1_000);
+    }
+
     private CommitTiming machine() {
         return new CommitTiming(() -> commits++, Duration.ofMillis(20), times, () -> underWay, () -> rowsSent++);
     }

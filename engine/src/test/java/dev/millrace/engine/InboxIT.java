@@ -23,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ObjLongConsumer;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -72,6 +73,9 @@ class InboxIT {
     /** How often the machine has looked for what is handed over, and how long it is busy each time. */
     private final AtomicInteger turns = new AtomicInteger();
 
+    /** Is told of everything that the machine takes from hand to hand, on its thread, with the time as Streams says it. */
+    private volatile ObjLongConsumer<String> onHanded = (text, nowMs) -> {};
+
     private volatile int turnOfLast;
     private volatile long busyMs;
     /** As the machine says it: with none, it waits for records alone. */
@@ -96,6 +100,34 @@ class InboxIT {
             took.sort(null);
             // the commit and the reader's own fetch are in it
             assertThat(took.get(took.size() / 2)).isLessThan(SOON_MS);
+        }
+    }
+
+    @Test
+    @DisplayName("what is handed over in the millisecond of a punctuation need not wait for the next one")
+    void shouldNotWaitForTheNextMillisecond(TestBroker broker) throws Exception {
+        Topics topics = broker.createTopics(1);
+        underWay = 50; // so that no commit comes between the two
+        List<Long> ahead = new CopyOnWriteArrayList<>();
+        try (MachineRunner runner = runner(broker, topics)) {
+            awaitReady(runner);
+            onHanded = (text, nowMs) -> {
+                if (text.equals("answer")) {
+                    ahead.add(nowMs - System.currentTimeMillis());
+                } else {
+                    Thread.ofVirtual().start(() -> {
+                        LockSupport.parkNanos(100_000); // not in the same punctuation
+                        inbox.offer(0, "answer");
+                    });
+                }
+            };
+            for (int i = 1; i <= 200; i++) {
+                int asked = i;
+                inbox.offer(0, "question");
+                await().atMost(LIMIT).pollInterval(Duration.ofMillis(1)).until(() -> ahead.size() == asked);
+            }
+
+            assertThat(ahead).contains(1L).allMatch(ms -> ms <= CommitTimes.AHEAD_MS);
         }
     }
 
@@ -377,6 +409,7 @@ class InboxIT {
                 turns.incrementAndGet();
                 sleep(busyMs);
                 for (String text = box.poll(); text != null; text = box.poll()) {
+                    onHanded.accept(text, nowMs);
                     pass(text.getBytes(StandardCharsets.UTF_8));
                 }
             });
