@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,8 +84,9 @@ public final class CommittingConsumer extends ConsumerWrapper {
         replies.polled(System.nanoTime());
         caughtUp.polled(found.partitions(), times.polled() > 0, found.count() >= maxPollRecords);
         ConsumerRecords<byte[], byte[]> records = withoutSeconds(found, times);
-        if (isAnyBehind()) {
-            records = withoutSeconds(catchUp(found), times);
+        long left = left();
+        if (left > 0) {
+            records = withoutSeconds(catchUp(found, left), times);
         }
         times.waited(System.currentTimeMillis(), records.count());
         return records;
@@ -120,23 +122,25 @@ public final class CommittingConsumer extends ConsumerWrapper {
      * The last poll is one of all partitions: behind each poll goes the next fetch, and one that nothing comes for
      * would keep the others waiting until the broker gives up on it.
      */
-    private ConsumerRecords<byte[], byte[]> catchUp(ConsumerRecords<byte[], byte[]> found) {
+    private ConsumerRecords<byte[], byte[]> catchUp(ConsumerRecords<byte[], byte[]> found, long leftThen) {
         ConsumerRecords<byte[], byte[]> all = found;
-        if (isFarBehind()) {
+        long left = leftThen;
+        if (left > maxPollRecords) {
             Set<TopicPartition> others = new HashSet<>(assignment());
             others.removeAll(behind);
             others.removeAll(paused());
             super.pause(others);
             try {
-                for (int polls = 1; polls < POLLS_TO_CATCH_UP && failure == null && isFarBehind(); polls++) {
+                for (int polls = 1; polls < POLLS_TO_CATCH_UP && failure == null && left > maxPollRecords; polls++) {
                     all = both(all, more());
+                    left = left();
                 }
             } finally {
                 others.retainAll(assignment());
                 super.resume(others);
             }
         }
-        return failure == null && isAnyBehind() ? both(all, more()) : all;
+        return failure == null && left > 0 ? both(all, more()) : all;
     }
 
     private ConsumerRecords<byte[], byte[]> more() {
@@ -145,25 +149,24 @@ public final class CommittingConsumer extends ConsumerWrapper {
         return more;
     }
 
-    /** Whether there is more of them than one poll brings. */
-    private boolean isFarBehind() {
-        if (!isAnyBehind()) {
-            return false;
-        }
-        long left = behind.stream()
-                .mapToLong(partition -> super.currentLag(partition).orElse(0))
-                .sum();
-        return left > maxPollRecords;
-    }
-
-    /** Whether there is more of any of them; forgets those of which there is not, or which Streams has paused. */
-    private boolean isAnyBehind() {
+    /**
+     * How many records there are where some have been left out, 0 = none. Forgets partitions that have no more, or that
+     * Streams has paused. Asks the consumer's own thread for each of the others, and waits for it.
+     */
+    private long left() {
+        long left = 0;
         if (!behind.isEmpty()) {
             behind.retainAll(assignment());
             behind.removeAll(paused());
-            behind.removeIf(partition -> super.currentLag(partition).orElse(0) == 0);
+            for (Iterator<TopicPartition> partitions = behind.iterator(); partitions.hasNext(); ) {
+                long lag = super.currentLag(partitions.next()).orElse(0);
+                if (lag == 0) {
+                    partitions.remove();
+                }
+                left += lag;
+            }
         }
-        return !behind.isEmpty();
+        return left;
     }
 
     /**

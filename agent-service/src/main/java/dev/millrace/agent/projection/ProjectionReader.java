@@ -308,7 +308,7 @@ final class ProjectionReader {
             return Optional.empty();
         }
         // read first: whatever was written before this place is in the range below
-        JournalCursor upTo = position(row.last().partition()).orElse(row.last());
+        JournalCursor upTo = position(rows, row.last().partition()).orElse(row.last());
         Bytes prefix = ProjectionKeys.events(name);
         Bytes from = after == null ? prefix : ProjectionKeys.event(name, after);
         List<JournalEntry> events = new ArrayList<>();
@@ -381,7 +381,7 @@ final class ProjectionReader {
     }
 
     /** The place of the last record of this partition that is in the store. */
-    Optional<JournalCursor> position(int partition) {
+    static Optional<JournalCursor> position(ReadOnlyKeyValueStore<Bytes, byte[]> rows, int partition) {
         byte[] offset = rows.get(ProjectionKeys.position(partition));
         return offset == null
                 ? Optional.empty()

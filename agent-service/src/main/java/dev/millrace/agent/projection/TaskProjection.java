@@ -344,7 +344,7 @@ public final class TaskProjection implements AutoCloseable {
      * @throws ProjectionNotReadyException see {@link #ready}
      */
     public boolean await(JournalCursor cursor, Duration atMost) throws InterruptedException {
-        boolean stored = ask(reader -> reader.position(cursor.partition())
+        boolean stored = askStore(rows -> ProjectionReader.position(rows, cursor.partition())
                 .map(position -> position.offset() >= cursor.offset())
                 .orElse(false));
         return stored || applied.await(cursor, atMost);

@@ -448,7 +448,8 @@ class ProjectionTopologyTest {
         // then
         assertThat(reader().details("default", "m1")).isPresent();
         assertThat(applied.malformedCount()).isEqualTo(2);
-        assertThat(reader().position(0)).hasValue(new JournalCursor(0, applied.appliedCount() - 1));
+        assertThat(ProjectionReader.position(driver.getKeyValueStore(ProjectionTopology.STORE), 0))
+                .hasValue(new JournalCursor(0, applied.appliedCount() - 1));
     }
 
     @Test
