@@ -76,6 +76,7 @@ public final class Bench {
                 new RecoveryWorkload(),
                 new QueueWorkload(),
                 new PeersWorkload(),
+                new TurnsWorkload(),
                 new CurvesWorkload(),
                 new CrashWorkload(),
                 new MicroWorkload()));

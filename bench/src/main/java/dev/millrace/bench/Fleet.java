@@ -53,7 +53,7 @@ final class Fleet implements AutoCloseable {
 
     private static final String PARTITIONS = "2";
     /** So many tasks as a workload has in flight may work, so that it is not the limits that are measured. */
-    private static final Map<String, String> NO_LIMITS = Map.of(
+    static final Map<String, String> NO_LIMITS = Map.of(
             "MILLRACE_AGENT_ADMISSION_MAX_ACTIVE_TASKS", "1000",
             "MILLRACE_LLM_MAX_CONCURRENT_CALLS", "1000",
             "MILLRACE_AGENT_TASK_MAX_ITERATIONS", "1000",

@@ -96,11 +96,16 @@ final class HttpDriver implements Driver {
         return tally.latencies();
     }
 
-    @Override
-    public void close() {
+    /** Returns when the tasks in flight have ended, and no new ones go in. */
+    void rest() {
         wanted = 0;
         workers.forEach(worker -> Uninterrupted.join(worker, Duration.ofSeconds(5)));
         workers.clear();
+    }
+
+    @Override
+    public void close() {
+        rest();
         client.shutdownNow();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,16 @@ class BenchTest {
         assertThat(parse("peers", "millrace").getFirst())
                 .hasFieldOrPropertyWithValue("names", List.of(Contender.MILLRACE));
         assertThatThrownBy(() -> parse("peers", "restat")).hasMessageContaining("'restat'");
+    }
+
+    @Test
+    void shouldTakeTwoClonesBehindTurns() {
+        assertThat(parse("turns", "../before", ".", "--in-flight", "1,64", "--turns", "5")
+                        .getFirst())
+                .hasFieldOrPropertyWithValue("clones", List.of(Path.of("../before"), Path.of(".")))
+                .hasFieldOrPropertyWithValue("inFlight", List.of(1, 64))
+                .hasFieldOrPropertyWithValue("turns", 5);
+        assertThatThrownBy(() -> parse("turns", ".")).hasMessageContaining("CLONE");
     }
 
     @Test
