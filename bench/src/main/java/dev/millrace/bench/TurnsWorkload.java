@@ -73,11 +73,15 @@ final class TurnsWorkload implements Workload {
 
         static Side start(PeerProcesses processes, String name, Path clone, Path script)
                 throws IOException, InterruptedException {
+            Path launcher = clone.resolve("millrace").toAbsolutePath();
+            if (!Files.isExecutable(launcher)) {
+                throw new IllegalArgumentException("expected a clone of Millrace with its launcher, found " + clone);
+            }
             int port = FreePort.find();
             Map<String, String> environment = new LinkedHashMap<>(Fleet.NO_LIMITS);
             environment.put("MILLRACE_AGENT_REFLECTION_ENABLED", "false");
             List<String> command = List.of(
-                    clone.toRealPath().resolve("millrace").toString(),
+                    launcher.toString(),
                     "up",
                     "--port",
                     Integer.toString(port),
@@ -130,6 +134,10 @@ final class TurnsWorkload implements Workload {
 
     @Override
     public void run(Report report) throws Exception {
+        if (turns < 1 || times.seconds() < 1) {
+            throw new IllegalArgumentException(
+                    "--turns and --seconds: expected 1 or more, found " + turns + " and " + times.seconds());
+        }
         try (PeerProcesses processes = new PeerProcesses()) {
             Path script = Files.writeString(processes.folder().resolve("script.yaml"), TaskWorkload.SCRIPT);
             report.progress("turns: starting");
