@@ -96,7 +96,7 @@ final class HttpDriver implements Driver {
         return tally.latencies();
     }
 
-    /** Returns when the tasks in flight have ended, and no new ones go in. */
+    /** Has no new tasks go in, and returns when those in flight have ended; after five seconds for each at most. */
     void rest() {
         wanted = 0;
         workers.forEach(worker -> Uninterrupted.join(worker, Duration.ofSeconds(5)));

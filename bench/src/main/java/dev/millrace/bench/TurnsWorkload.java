@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
 /**
  * Two builds of Millrace that run at the same time and are given tasks by turns, some seconds each, over HTTP: what the
  * machine does meanwhile happens to both of them. What counts is the median of what each turn of the second gives
- * beside that of the first. Two processes of one build are within a hundredth or two of each other; two builds of one
- * commit, each with an archive of its own, may be a twentieth apart.
+ * beside that of the first. Two processes of one build are within a hundredth or two of each other; two builds, each
+ * with an archive of its own, may be nearly a tenth apart without a change that explains it.
  */
 final class TurnsWorkload implements Workload {
 

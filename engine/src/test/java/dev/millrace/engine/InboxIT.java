@@ -127,7 +127,7 @@ class InboxIT {
                 await().atMost(LIMIT).pollInterval(Duration.ofMillis(1)).until(() -> ahead.size() == asked);
             }
 
-            assertThat(ahead).contains(1L).allMatch(ms -> ms <= CommitTimes.AHEAD_MS);
+            assertThat(ahead).anyMatch(ms -> ms > 0).allMatch(ms -> ms <= CommitTimes.AHEAD_MS);
         }
     }
 
