@@ -94,7 +94,7 @@ class EnvironmentEventsIT {
 
     private static final int PORT = FreePort.find();
     private static final int KAFKA_PORT = FreePort.find();
-    private static final StubModelServer MODEL = StubModelServer.start(EnvironmentEventsIT::answer);
+    private static StubModelServer model;
 
     @SuppressWarnings("NullAway.Init")
     private static ServiceProcess up;
@@ -103,6 +103,7 @@ class EnvironmentEventsIT {
 
     @BeforeAll
     static void start() throws IOException {
+        model = StubModelServer.start(EnvironmentEventsIT::answer);
         Files.createDirectories(folder.resolve("inbox"));
         Files.createDirectories(folder.resolve("rules"));
         Files.writeString(folder.resolve("rules/shop.yaml"), RULES);
@@ -114,7 +115,7 @@ class EnvironmentEventsIT {
     private static ServiceProcess up() {
         return ServiceProcess.standalone(
                         "up", "--port", String.valueOf(PORT), "--kafka-port", String.valueOf(KAFKA_PORT))
-                .env("OPENAI_BASE_URL", MODEL.baseUrl().toString())
+                .env("OPENAI_BASE_URL", model.baseUrl().toString())
                 .env("OPENAI_API_KEY", "none")
                 .env(
                         "MILLRACE_GATEWAY_WATCH_INBOX_FOLDER",
@@ -130,7 +131,7 @@ class EnvironmentEventsIT {
     @AfterAll
     static void stop() {
         up.close();
-        MODEL.close();
+        model.close();
     }
 
     @Test
@@ -417,14 +418,14 @@ class EnvironmentEventsIT {
     }
 
     private static long asked(String words) {
-        return MODEL.requests().stream()
+        return model.requests().stream()
                 .filter(request -> request.text().contains(words))
                 .count();
     }
 
     /** The only request in which these words stand. */
     private static StubModelServer.Request only(String words) {
-        List<StubModelServer.Request> with = MODEL.requests().stream()
+        List<StubModelServer.Request> with = model.requests().stream()
                 .filter(request -> request.text().contains(words))
                 .toList();
         assertThat(with).as("requests to the model with \"" + words + '"').hasSize(1);

@@ -110,11 +110,12 @@ class ForeignProtocolsIT {
     private static final int PORT = FreePort.find();
     private static final int KAFKA = FreePort.find();
     private static final HttpApi API = HttpApi.onPort(PORT);
-    private static final StubModelServer MODEL = StubModelServer.start(ForeignProtocolsIT::answer);
+    private static StubModelServer model;
     private static @Nullable ServiceProcess up;
 
     @BeforeAll
     static void start() throws IOException {
+        model = StubModelServer.start(ForeignProtocolsIT::answer);
         Path agent = Files.createDirectories(folder.resolve("agents/careful")).resolve("AGENT.md");
         Files.writeString(agent, """
                 ---
@@ -128,7 +129,7 @@ class ForeignProtocolsIT {
                 You are a careful agent.
                 """);
         up = ServiceProcess.standalone("up", "--port", "" + PORT, "--kafka-port", "" + KAFKA, "--agents", "agents")
-                .env("OPENAI_BASE_URL", MODEL.baseUrl().toString())
+                .env("OPENAI_BASE_URL", model.baseUrl().toString())
                 .env("MILLRACE_HTTP_INTERNAL_SECRET", SECRET)
                 .start(folder)
                 .awaitReady(ready(PORT));
@@ -136,7 +137,7 @@ class ForeignProtocolsIT {
 
     @AfterAll
     static void stop() {
-        MODEL.close();
+        model.close();
         if (up != null) {
             up.close();
             assertThat(up.output().lines())

@@ -47,13 +47,14 @@ class OpenAiClientIT {
 
     private static final int PORT = FreePort.find();
     private static final HttpApi API = HttpApi.onPort(PORT);
-    private static final StubModelServer MODEL = StubModelServer.start(OpenAiClientIT::answer);
+    private static StubModelServer model;
     private static @Nullable ServiceProcess up;
 
     @BeforeAll
     static void start() {
+        model = StubModelServer.start(OpenAiClientIT::answer);
         up = ServiceProcess.standalone("up", "--port", String.valueOf(PORT), "--kafka-port", "0")
-                .env("OPENAI_BASE_URL", MODEL.baseUrl().toString())
+                .env("OPENAI_BASE_URL", model.baseUrl().toString())
                 .start(folder)
                 .awaitReady(URI.create("http://127.0.0.1:" + PORT + "/q/health/ready"));
     }
@@ -63,7 +64,7 @@ class OpenAiClientIT {
         if (up != null) {
             up.close();
         }
-        MODEL.close();
+        model.close();
     }
 
     @Test
@@ -170,7 +171,7 @@ class OpenAiClientIT {
         assertThat(found.path("tools").path("param").asText()).isEqualTo("tools");
         assertThat(found.path("failed").path("name").asText()).isEqualTo("BadRequestError");
         assertThat(found.path("failed").path("code").asText()).isEqualTo("content_filter");
-        assertThat(MODEL.requests().stream()
+        assertThat(model.requests().stream()
                         .filter(request -> request.last("user").equals("break")))
                 .as("it was told not to repeat what failed")
                 .hasSize(1);
@@ -198,7 +199,7 @@ class OpenAiClientIT {
                                         .getBytes(StandardCharsets.US_ASCII));
                 socket.getOutputStream().write(body);
                 await().atMost(LIMIT)
-                        .until(() -> MODEL.requests().stream()
+                        .until(() -> model.requests().stream()
                                 .anyMatch(request -> request.last("user").equals("slow " + stream)));
             }
             await().atMost(LIMIT).until(() -> "cancelled".equals(state(session)));

@@ -20,7 +20,8 @@ import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * A part of Millrace as a process of its own, with a log file: {@code ServiceProcess.standalone("up", …).start()}. What
- * fails carries the end of the log. Killed on {@link #close}, and with this JVM.
+ * fails carries the end of the log, and what its threads do if it went on without what was waited for. Killed on
+ * {@link #close}, and with this JVM.
  */
 public final class ServiceProcess implements AutoCloseable {
 
@@ -28,6 +29,8 @@ public final class ServiceProcess implements AutoCloseable {
     public static final Duration START_LIMIT = Duration.ofSeconds(90);
 
     private static final int TAIL_LINES = 60;
+
+    private static final Duration DUMP_LIMIT = Duration.ofSeconds(10);
 
     /** What ends soon is done sooner with the quick compiler alone, and needs little memory. */
     private static final List<String> QUICK = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
@@ -241,7 +244,33 @@ public final class ServiceProcess implements AutoCloseable {
                         return condition.call();
                     });
         } catch (ConditionTimeoutException e) {
-            throw new AssertionError(name + ": no " + what + " within " + limit.toSeconds() + " s." + tail(), e);
+            throw new AssertionError(
+                    name + ": no " + what + " within " + limit.toSeconds() + " s." + tail() + "\n" + threads(), e);
+        }
+    }
+
+    /** What its threads do: all of the platform's, and the virtual ones that run. */
+    private String threads() {
+        Path dump = log.resolveSibling(name + ".threads");
+        try {
+            Process jcmd = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "jcmd")
+                                    .toString(),
+                            Long.toString(process.pid()),
+                            "Thread.print")
+                    .redirectErrorStream(true)
+                    .redirectOutput(dump.toFile())
+                    .start();
+            if (!jcmd.waitFor(DUMP_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                jcmd.destroyForcibly();
+                return "It does not say within " + DUMP_LIMIT.toSeconds() + " s what its threads do.";
+            }
+            return Files.readString(dump);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for " + name, e);
+        } catch (IOException e) {
+            return "What its threads do is not known: " + e;
         }
     }
 

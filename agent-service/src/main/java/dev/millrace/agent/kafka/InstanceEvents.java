@@ -28,7 +28,8 @@ public final class InstanceEvents implements AutoCloseable {
     private final Occupancy occupancy;
     private final Clock clock;
     private final Instant startedAt;
-    private final Thread pulse = Thread.ofVirtual().name("instance-events").unstarted(this::run);
+    private final Thread pulse =
+            Thread.ofPlatform().daemon().name("instance-events").unstarted(this::run);
 
     /**
      * Who it is.

@@ -33,7 +33,7 @@ public final class AuditLog implements AutoCloseable {
     private final AcknowledgedProducer producer;
     private final BlockingQueue<AuditEntry> refusals = new ArrayBlockingQueue<>(REFUSALS_PER_SECOND);
     private final AtomicLong dropped = new AtomicLong();
-    private final Thread writer = Thread.ofVirtual().name("audit-log").unstarted(this::writeRefusals);
+    private final Thread writer = Thread.ofPlatform().daemon().name("audit-log").unstarted(this::writeRefusals);
 
     /**
      * Connects when the first entry is stored.

@@ -55,7 +55,7 @@ public final class BrokerProbe implements AutoCloseable {
 
     /** Begins, and returns at once. */
     public void start() {
-        Thread.ofVirtual().name("broker-probe").start(this::run);
+        Thread.ofPlatform().daemon().name("broker-probe").start(this::run);
     }
 
     /** What is known now. */

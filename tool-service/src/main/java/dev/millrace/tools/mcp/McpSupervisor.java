@@ -70,7 +70,7 @@ final class McpSupervisor implements AutoCloseable {
         this.startLimit = startLimit;
         this.toolsChanged = toolsChanged;
         this.backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, server.name());
-        this.keeper = Thread.ofVirtual().name("mcp-" + server.name()).unstarted(this::keep);
+        this.keeper = Thread.ofPlatform().daemon().name("mcp-" + server.name()).unstarted(this::keep);
     }
 
     void start() {
