@@ -13,16 +13,33 @@ import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
  */
 public final class OpenStores {
 
-    private final Map<Integer, ReadOnlyKeyValueStore<Bytes, byte[]>> stores = new ConcurrentHashMap<>();
+    private final Map<Integer, Opened> stores = new ConcurrentHashMap<>();
+
+    /**
+     * A store from one {@code init} to the next {@code close}. What was read of it may never have been committed, so
+     * it says nothing of what another one has, which is not equal to it, whatever its rows.
+     */
+    public static final class Opened {
+        private final ReadOnlyKeyValueStore<Bytes, byte[]> rows;
+
+        private Opened(ReadOnlyKeyValueStore<Bytes, byte[]> rows) {
+            this.rows = rows;
+        }
+
+        /** What is in it. */
+        public ReadOnlyKeyValueStore<Bytes, byte[]> rows() {
+            return rows;
+        }
+    }
 
     /** The store of a partition is this one from now on; to be called from {@code init}. */
     public void open(int partition, ReadOnlyKeyValueStore<Bytes, byte[]> store) {
-        stores.put(partition, store);
+        stores.put(partition, new Opened(store));
     }
 
     /** This store is the partition's no more; to be called from {@code close}, before the store is closed. */
     public void close(int partition, ReadOnlyKeyValueStore<Bytes, byte[]> store) {
-        stores.remove(partition, store);
+        stores.computeIfPresent(partition, (key, opened) -> opened.rows().equals(store) ? null : opened);
     }
 
     /** Whether the machine has the partition now. */
@@ -35,11 +52,11 @@ public final class OpenStores {
      *
      * @throws InvalidStateStoreException if the machine does not have the partition now
      */
-    public ReadOnlyKeyValueStore<Bytes, byte[]> of(int partition) {
-        ReadOnlyKeyValueStore<Bytes, byte[]> store = stores.get(partition);
-        if (store == null) {
+    public Opened of(int partition) {
+        Opened opened = stores.get(partition);
+        if (opened == null) {
             throw new InvalidStateStoreException("expected a partition of this machine, found " + partition);
         }
-        return store;
+        return opened;
     }
 }

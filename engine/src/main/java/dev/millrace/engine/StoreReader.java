@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
@@ -45,11 +44,11 @@ public final class StoreReader<V> {
      */
     public <R> Optional<R> read(int partition, Function<ReadOnlyKeyValueStore<String, V>, Optional<R>> query)
             throws InterruptedException {
-        return readRows(partition, rows -> query.apply(section.readIn(rows)));
+        return readOpened(partition, opened -> query.apply(section.readIn(opened.rows())));
     }
 
     /** The same over the rows of all sections. */
-    public <R> Optional<R> readRows(int partition, Function<ReadOnlyKeyValueStore<Bytes, byte[]>, Optional<R>> query)
+    public <R> Optional<R> readOpened(int partition, Function<OpenStores.Opened, Optional<R>> query)
             throws InterruptedException {
         long begun = System.nanoTime();
         try {

@@ -28,7 +28,7 @@ class StoreReaderTest {
         stores.open(HERE, store);
         stores.close(HERE, store);
 
-        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readRows(HERE, rows -> Optional.of("read")))
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readOpened(HERE, opened -> Optional.of("read")))
                 .isEmpty();
     }
 
@@ -36,7 +36,7 @@ class StoreReaderTest {
     void shouldGiveUpAtOnceOnAStoreThatIsClosedMeanwhile() throws InterruptedException {
         stores.open(HERE, store);
 
-        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).<String>readRows(HERE, rows -> {
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).<String>readOpened(HERE, opened -> {
                     throw new InvalidStateStoreException("closed");
                 }))
                 .isEmpty();
@@ -47,7 +47,8 @@ class StoreReaderTest {
         stores.open(HERE, store);
 
         assertThat(new StoreReader<>(stores, SECTION, FOR_EVER)
-                        .readRows(HERE, rows -> looks.incrementAndGet() < 4 ? Optional.empty() : Optional.of("there")))
+                        .readOpened(
+                                HERE, opened -> looks.incrementAndGet() < 4 ? Optional.empty() : Optional.of("there")))
                 .contains("there");
     }
 
@@ -56,7 +57,7 @@ class StoreReaderTest {
         stores.open(HERE, store);
 
         assertThat(new StoreReader<>(stores, SECTION, Duration.ofMillis(1))
-                        .<String>readRows(HERE, rows -> Optional.empty()))
+                        .<String>readOpened(HERE, opened -> Optional.empty()))
                 .isEmpty();
     }
 
@@ -68,7 +69,7 @@ class StoreReaderTest {
         stores.open(HERE, store);
         stores.close(HERE, before);
 
-        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readRows(HERE, Optional::of))
+        assertThat(new StoreReader<>(stores, SECTION, FOR_EVER).readOpened(HERE, opened -> Optional.of(opened.rows())))
                 .contains(store);
     }
 }

@@ -193,6 +193,10 @@ public final class Thinker implements ModelCalls<OutstandingCall> {
             ModelOutcome outcome,
             @Nullable String summedUp,
             @Nullable CallStream stream) {
+        if (!(outcome instanceof ModelOutcome.Replied replied)
+                || replied.reply().toolCalls().isEmpty()) {
+            transcripts.release(call.taskKey());
+        }
         Event told = reply(call, outcome, summedUp);
         if (stream != null) {
             live.end(call.key(), stream, told); // before the reply, so that who watches sees it in this order

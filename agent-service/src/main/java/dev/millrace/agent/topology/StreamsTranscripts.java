@@ -30,7 +30,11 @@ public final class StreamsTranscripts implements Transcripts {
      */
     private static final int FEW = 10;
 
+    /** Of conversations that are as long as they may be before they are summed up, some twenty. */
+    private static final long KEPT_CHARS = 8_000_000;
+
     private final StoreReader<TranscriptEntry> rows;
+    private final KeptTranscripts kept = new KeptTranscripts(KEPT_CHARS);
 
     /** What somebody says, as others are shown it. */
     static String spoken(String speaker, String text) {
@@ -44,7 +48,39 @@ public final class StreamsTranscripts implements Transcripts {
 
     @Override
     public Optional<List<TranscriptEntry>> read(int partition, OutstandingCall call) throws InterruptedException {
-        return rows.readRows(partition, store -> shown(store, call));
+        if (call.iteration() == 1) {
+            kept.drop(call.taskKey()); // of a task that had the id before, and has been removed
+        }
+        return rows.readOpened(
+                partition,
+                opened -> shown(
+                        opened.rows(),
+                        call,
+                        (transcripts, from, to) -> readOn(opened, transcripts, call.taskKey(), from, to)));
+    }
+
+    @Override
+    public void release(String taskKey) {
+        kept.drop(taskKey);
+    }
+
+    /**
+     * Reads what was not read for the task's call before. While a store is open no entry is rewritten but for
+     * summaries, and what stands in them is read anew each time.
+     */
+    private List<TranscriptEntry> readOn(
+            OpenStores.Opened opened,
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts,
+            String taskKey,
+            int from,
+            int to) {
+        List<TranscriptEntry> before = kept.of(opened, taskKey, from);
+        List<TranscriptEntry> entries = new ArrayList<>(before.subList(0, Math.min(before.size(), to - from)));
+        entries.addAll(entries(transcripts, taskKey, from + entries.size(), to));
+        if (entries.size() == to - from && entries.size() > FEW) {
+            kept.keep(opened, taskKey, from, entries);
+        }
+        return entries;
     }
 
     /**
@@ -53,6 +89,16 @@ public final class StreamsTranscripts implements Transcripts {
      */
     public static Optional<List<TranscriptEntry>> shown(
             ReadOnlyKeyValueStore<Bytes, byte[]> rows, OutstandingCall call) {
+        return shown(rows, call, (transcripts, from, to) -> entries(transcripts, call.taskKey(), from, to));
+    }
+
+    /** How entries of the task's own transcript are read, which are more than none. */
+    private interface Own {
+        List<TranscriptEntry> read(ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, int from, int to);
+    }
+
+    private static Optional<List<TranscriptEntry>> shown(
+            ReadOnlyKeyValueStore<Bytes, byte[]> rows, OutstandingCall call, Own own) {
         ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts = TaskStores.TRANSCRIPTS.readIn(rows);
         OutstandingCall.Shown shown = call.shown();
         List<TranscriptEntry> entries = new ArrayList<>();
@@ -69,7 +115,7 @@ public final class StreamsTranscripts implements Transcripts {
         }
         int from = Math.max(0, shown.from());
         int to = Math.max(from, call.transcriptLength());
-        int found = to == from ? 0 : add(transcripts, call.taskKey(), from, to, new Shown(entries, null));
+        int found = to == from ? 0 : new Shown(entries, null).addAll(own.read(transcripts, from, to));
         return found == to - from ? Optional.of(entries) : Optional.empty();
     }
 
@@ -102,12 +148,9 @@ public final class StreamsTranscripts implements Transcripts {
                 int wanted = end - first;
                 int found = told.forgotten()
                         ? 0
-                        : add(
-                                transcripts,
-                                taskKey,
-                                told.from() + first - start,
-                                told.from() + end - start,
-                                new Shown(entries, other(told, call)));
+                        : new Shown(entries, other(told, call))
+                                .addAll(entries(
+                                        transcripts, taskKey, told.from() + first - start, told.from() + end - start));
                 if (found < wanted) {
                     addHole(entries);
                 }
@@ -137,22 +180,10 @@ public final class StreamsTranscripts implements Transcripts {
         return parts.reversed();
     }
 
-    /**
-     * Adds entries of a transcript, but for summaries: the one that counts stands first, and others are summed up in
-     * it.
-     *
-     * @return how many there are
-     */
-    private static int add(
-            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to, Shown shown) {
-        List<TranscriptEntry> found =
-                to - from > FEW ? range(transcripts, taskKey, from, to) : each(transcripts, taskKey, from, to);
-        for (TranscriptEntry entry : found) {
-            if (!(entry instanceof TranscriptEntry.Summary)) {
-                shown.add(entry);
-            }
-        }
-        return found.size();
+    /** Those of a transcript that are there. */
+    private static List<TranscriptEntry> entries(
+            ReadOnlyKeyValueStore<String, TranscriptEntry> transcripts, String taskKey, int from, int to) {
+        return to - from > FEW ? range(transcripts, taskKey, from, to) : each(transcripts, taskKey, from, to);
     }
 
     private static List<TranscriptEntry> each(
@@ -189,7 +220,22 @@ public final class StreamsTranscripts implements Transcripts {
      */
     private record Shown(
             List<TranscriptEntry> entries, @Nullable String speaker) {
-        void add(TranscriptEntry entry) {
+
+        /**
+         * Adds these, but for summaries: the one that counts stands first, and others are summed up in it.
+         *
+         * @return how many they are, with summaries
+         */
+        int addAll(List<TranscriptEntry> found) {
+            for (TranscriptEntry entry : found) {
+                if (!(entry instanceof TranscriptEntry.Summary)) {
+                    add(entry);
+                }
+            }
+            return found.size();
+        }
+
+        private void add(TranscriptEntry entry) {
             if (speaker == null || entry instanceof TranscriptEntry.UserText) {
                 entries.add(entry);
             } else if (entry instanceof TranscriptEntry.AssistantTurn turn

@@ -14,4 +14,7 @@ public interface Transcripts {
      * @return empty if this instance does not have the task (any more): another one makes the call
      */
     Optional<List<TranscriptEntry>> read(int partition, OutstandingCall call) throws InterruptedException;
+
+    /** The task makes no model call for the time being, so nothing of its transcript need be kept in memory. */
+    default void release(String taskKey) {}
 }
