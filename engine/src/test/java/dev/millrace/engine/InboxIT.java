@@ -121,8 +121,10 @@ class InboxIT {
                     });
                 }
             };
-            for (int i = 1; i <= 200; i++) {
-                int asked = i;
+            long end = System.nanoTime() + LIMIT.toNanos();
+            // a busy machine seldom answers within the millisecond
+            while (ahead.stream().noneMatch(ms -> ms > 0) && System.nanoTime() < end) {
+                int asked = ahead.size() + 1;
                 inbox.offer(0, "question");
                 await().atMost(LIMIT).pollInterval(Duration.ofMillis(1)).until(() -> ahead.size() == asked);
             }
