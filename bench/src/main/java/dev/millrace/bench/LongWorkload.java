@@ -36,6 +36,7 @@ final class LongWorkload implements Workload {
     private static final int WARM_UP_TASKS = 4;
     /** As long as the others; until then steps get quicker, which hides what the last ones take longer. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
+
     private static final int TASKS = 5;
 
     @Option(names = "--steps", description = "Tool calls of the task.")
