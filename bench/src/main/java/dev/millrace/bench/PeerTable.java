@@ -68,9 +68,7 @@ record PeerTable(Surroundings surroundings, int seconds, List<Row> rows) {
 
     /** Not a number if there is none. */
     private static double median(List<Row> rows, ToDoubleFunction<Measured> value) {
-        double[] sorted =
-                rows.stream().map(Row::measured).mapToDouble(value).sorted().toArray();
-        return sorted.length == 0 ? Double.NaN : (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+        return Rounded.median(rows.stream().map(Row::measured).mapToDouble(value));
     }
 
     private static String text(String format, double value) {

@@ -61,10 +61,7 @@ final class TurnsWorkload implements Workload {
         }
 
         private static double median(List<Figures> all, int fraction, ToDoubleFunction<Figures> figure) {
-            double[] sorted = all.stream().mapToDouble(figure).sorted().toArray();
-            double upper = sorted[sorted.length / 2];
-            double median = sorted.length % 2 == 1 ? upper : (sorted[sorted.length / 2 - 1] + upper) / 2;
-            return Rounded.to(fraction, median);
+            return Rounded.to(fraction, Rounded.median(all.stream().mapToDouble(figure)));
         }
     }
 
