@@ -338,7 +338,7 @@ public record Event(
         private @Nullable String traceparent;
         private @Nullable String tracestate;
         private Map<String, String> extensions = Map.of();
-        private EventContent content = EventContent.empty();
+        private @Nullable EventContent content;
 
         private Builder(String id, EventType type, Instant timestamp) {
             this.id = id;
@@ -457,7 +457,7 @@ public record Event(
                     traceparent,
                     tracestate,
                     extensions,
-                    content);
+                    content == null ? EventContent.empty() : content);
         }
     }
 }

@@ -4,9 +4,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.cloudevents.CloudEvent;
 import io.cloudevents.CloudEventData;
-import io.cloudevents.SpecVersion;
-import io.cloudevents.core.builder.CloudEventBuilder;
-import io.cloudevents.core.data.BytesCloudEventData;
 import io.cloudevents.kafka.KafkaMessageFactory;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -14,6 +11,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Arrays;
@@ -27,7 +25,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -84,27 +81,33 @@ public final class EventCodec {
     private static final String JSON = "application/json";
     private static final String STRUCTURED = "application/cloudevents+json";
     private static final String CONTENT_TYPE = "content-type";
-    private static final URI NO_SOURCE = URI.create("unknown");
+    private static final String VERSION = "1.0";
+    private static final String NO_SOURCE = "unknown";
 
-    /** The headers of binary mode that an event has a field for; no other one is handed to the SDK, which is picky. */
-    private static final List<String> OPTIONAL_HEADERS = List.of(
-            CE_TIME,
-            CE_SUBJECT,
-            "ce_" + CAUSATION_ID,
-            "ce_" + CORRELATION_ID,
-            "ce_" + PRIORITY,
-            "ce_" + CAUSAL_DEPTH,
-            "ce_" + SESSION_ID,
-            "ce_" + NAMESPACE,
-            "ce_" + EXPIRY_TIME,
-            "ce_" + TRACEPARENT,
-            "ce_" + TRACESTATE);
+    /** Sources that are URI references without looking further: paths of one part. */
+    private static final Pattern PLAIN_SOURCE = Pattern.compile("[A-Za-z0-9._-]+");
 
     /** The attributes that an event has a field for, or that say what its data is; all others are its extensions. */
-    private static final Set<String> KNOWN = Stream.concat(
-                    OPTIONAL_HEADERS.stream().map(header -> header.substring(CE_PREFIX.length())),
-                    Stream.of("id", "type", "source", "specversion", "datacontenttype"))
-            .collect(Collectors.toUnmodifiableSet());
+    private static final Set<String> KNOWN = Set.of(
+            "id",
+            "type",
+            "source",
+            "specversion",
+            "datacontenttype",
+            "time",
+            "subject",
+            CAUSATION_ID,
+            CORRELATION_ID,
+            PRIORITY,
+            CAUSAL_DEPTH,
+            SESSION_ID,
+            NAMESPACE,
+            EXPIRY_TIME,
+            TRACEPARENT,
+            TRACESTATE);
+
+    private static final Set<String> KNOWN_HEADERS =
+            KNOWN.stream().map(CE_PREFIX::concat).collect(Collectors.toUnmodifiableSet());
 
     /** Where strangers name the conversation in their payload. */
     public static final List<String> SESSION_FIELDS = List.of("sessionId", "threadId");
@@ -119,6 +122,9 @@ public final class EventCodec {
     /** As much of a trace state as every tracer has to pass on. */
     private static final int MAX_TRACE_STATE = 512;
 
+    /** How times are written here, with a 0 for any digit. */
+    private static final String OWN_TIME = "0000-00-00T00:00:00.000Z";
+
     private static final int MAX_QUOTED = 200;
 
     private EventCodec() {}
@@ -129,48 +135,42 @@ public final class EventCodec {
      * the past would have the record deleted at once (ADR 0024).
      */
     public static ProducerRecord<String, byte[]> toRecord(String topic, Event event) {
-        ProducerRecord<String, byte[]> bare = KafkaMessageFactory.<String>createWriter(
-                        topic, null, null, event.sessionKey())
-                .writeBinary(toCloudEvent(event));
-        addTrace(event, bare.headers());
-        event.extensions()
-                .forEach((name, value) -> bare.headers().add(CE_PREFIX + name, value.getBytes(StandardCharsets.UTF_8)));
-        return bare;
+        Headers headers = new RecordHeaders();
+        add(headers, CONTENT_TYPE, JSON);
+        add(headers, CE_SPECVERSION, VERSION);
+        add(headers, CE_ID, event.id());
+        add(headers, CE_TYPE, event.type().wireName());
+        add(headers, CE_SOURCE, uriReference(event.source()));
+        add(headers, CE_TIME, event.timestamp().toString());
+        addIfPresent(headers, CE_SUBJECT, event.taskId());
+        addIfPresent(headers, CE_PREFIX + SESSION_ID, event.sessionId());
+        if (!event.namespace().equals(Event.DEFAULT_NAMESPACE)) {
+            add(headers, CE_PREFIX + NAMESPACE, event.namespace());
+        }
+        addIfPresent(headers, CE_PREFIX + CAUSATION_ID, event.parentEventId());
+        if (!event.correlationId().equals(event.id())) {
+            add(headers, CE_PREFIX + CORRELATION_ID, event.correlationId());
+        }
+        addIfPresent(headers, CE_PREFIX + PRIORITY, event.priority());
+        if (event.causalDepth() > 0) {
+            add(headers, CE_PREFIX + CAUSAL_DEPTH, Integer.toString(event.causalDepth()));
+        }
+        addIfPresent(headers, CE_PREFIX + EXPIRY_TIME, event.expiry());
+        addIfPresent(headers, TRACEPARENT, event.traceparent());
+        addIfPresent(headers, TRACESTATE, event.tracestate());
+        event.extensions().forEach((name, value) -> add(headers, CE_PREFIX + name, value));
+        return new ProducerRecord<>(
+                topic, null, null, event.sessionKey(), event.content().json(), headers);
     }
 
-    /** The event as a CloudEvent, with everything but trace context and extensions, which travel beside it. */
-    public static CloudEvent toCloudEvent(Event event) {
-        CloudEventBuilder builder = CloudEventBuilder.v1()
-                .withId(event.id())
-                .withType(event.type().wireName())
-                .withSource(sourceUri(event.source()))
-                .withTime(event.timestamp().atOffset(ZoneOffset.UTC))
-                .withData(JSON, BytesCloudEventData.wrap(event.content().json()));
-        if (event.taskId() != null) {
-            builder.withSubject(event.taskId());
+    private static void add(Headers headers, String name, String value) {
+        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void addIfPresent(Headers headers, String name, @Nullable Object value) {
+        if (value != null) {
+            add(headers, name, value.toString());
         }
-        if (event.sessionId() != null) {
-            builder.withExtension(SESSION_ID, event.sessionId());
-        }
-        if (!event.namespace().equals(Event.DEFAULT_NAMESPACE)) {
-            builder.withExtension(NAMESPACE, event.namespace());
-        }
-        if (event.parentEventId() != null) {
-            builder.withExtension(CAUSATION_ID, event.parentEventId());
-        }
-        if (!event.correlationId().equals(event.id())) {
-            builder.withExtension(CORRELATION_ID, event.correlationId());
-        }
-        if (event.priority() != null) {
-            builder.withExtension(PRIORITY, event.priority().toString());
-        }
-        if (event.causalDepth() > 0) {
-            builder.withExtension(CAUSAL_DEPTH, Integer.toString(event.causalDepth()));
-        }
-        if (event.expiry() != null) {
-            builder.withExtension(EXPIRY_TIME, event.expiry().toString());
-        }
-        return builder.build();
     }
 
     /**
@@ -197,9 +197,9 @@ public final class EventCodec {
                     "not_a_cloud_event",
                     "expected the header ce_type, or the content-type application/cloudevents+json, found neither");
         }
-        CloudEvent attributes = readBinary(last);
+        Attributes attributes = attributes(last);
         return event(
-                new Came(attributes, content(attributes.getType(), value, text(last, CONTENT_TYPE)), extensions(last)),
+                new Came(attributes, content(attributes.type(), value, text(last, CONTENT_TYPE)), extensions(last)),
                 recordTimestamp,
                 traceparent,
                 tracestate);
@@ -239,7 +239,7 @@ public final class EventCodec {
         EventContent data = whole.get("data") == null
                 ? data(cloudEvent)
                 : object(cloudEvent.getType(), whole.get("data"), cloudEvent.getDataContentType());
-        return event(new Came(cloudEvent, data, extensions), defaultTimestamp, traceparent, tracestate);
+        return event(new Came(attributes(cloudEvent), data, extensions), defaultTimestamp, traceparent, tracestate);
     }
 
     /**
@@ -259,55 +259,71 @@ public final class EventCodec {
                 extensions.put(name, String.valueOf(cloudEvent.getExtension(name)));
             }
         }
-        return event(new Came(cloudEvent, data(cloudEvent), extensions), defaultTimestamp, traceparent, tracestate);
+        Came came = new Came(attributes(cloudEvent), data(cloudEvent), extensions);
+        return event(came, defaultTimestamp, traceparent, tracestate);
     }
 
-    /** An event as it came: its attributes, its data, and what is said beside what an event has a field for. */
-    private record Came(CloudEvent attributes, EventContent data, Map<String, String> extensions) {}
+    /**
+     * An event as it came.
+     *
+     * @param extensions what is said beside what an event has a field for; may be added to
+     */
+    private record Came(Attributes attributes, EventContent data, Map<String, String> extensions) {}
+
+    /** The attributes of a CloudEvent that an event has a field for, as they were written; {@code null} = not there. */
+    private record Attributes(
+            String id,
+            String type,
+            String source,
+            @Nullable Instant time,
+            @Nullable String subject,
+            @Nullable String causationId,
+            @Nullable String correlationId,
+            @Nullable String priority,
+            @Nullable String causalDepth,
+            @Nullable String sessionId,
+            @Nullable String namespace,
+            @Nullable String expiryTime,
+            @Nullable String traceparent,
+            @Nullable String tracestate) {}
 
     private static Event event(
             Came came, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
-        CloudEvent cloudEvent = came.attributes();
-        OffsetDateTime time = cloudEvent.getTime();
-        String parent = traceparent != null ? traceparent : extension(cloudEvent, TRACEPARENT);
-        String state = tracestate != null ? tracestate : extension(cloudEvent, TRACESTATE);
+        Attributes attributes = came.attributes();
+        String parent = traceparent != null ? traceparent : attributes.traceparent();
+        String state = tracestate != null ? tracestate : attributes.tracestate();
         boolean traced = parent != null && TRACE_CONTEXT.matcher(parent).matches();
         try {
-            EventType type = EventType.of(cloudEvent.getType());
-            Map<String, String> extensions = new HashMap<>(came.extensions());
-            if (type instanceof KnownEventType && !type.wireName().equals(cloudEvent.getType())) {
-                extensions.put(Extensions.ALIAS, cloudEvent.getType());
+            EventType type = EventType.of(attributes.type());
+            Map<String, String> extensions = came.extensions();
+            if (type instanceof KnownEventType && !type.wireName().equals(attributes.type())) {
+                extensions.put(Extensions.ALIAS, attributes.type());
             }
-            String subject = cloudEvent.getSubject();
+            String subject = attributes.subject();
             if (subject != null && type.isOpen() && !Ids.isId(subject)) {
                 extensions.put(Extensions.SUBJECT, subject);
                 subject = null;
             }
             Map<String, String> kept = Extensions.fitting(extensions);
             Event.Builder builder = Event.root(
-                            cloudEvent.getId(), type, time == null ? defaultTimestamp : time.toInstant())
-                    .source(
-                            NO_SOURCE.equals(cloudEvent.getSource())
-                                    ? ""
-                                    : cloudEvent.getSource().toString())
+                            attributes.id(), type, attributes.time() == null ? defaultTimestamp : attributes.time())
+                    .source(attributes.source().equals(NO_SOURCE) ? "" : attributes.source())
                     .taskId(subject)
-                    .sessionId(session(cloudEvent, type, subject, kept, came.data()))
-                    .parentEventId(extension(cloudEvent, CAUSATION_ID))
-                    .priority(whole(PRIORITY, extension(cloudEvent, PRIORITY)))
-                    .causalDepth(orZero(whole(CAUSAL_DEPTH, extension(cloudEvent, CAUSAL_DEPTH))))
-                    .expiry(expiry(extension(cloudEvent, EXPIRY_TIME)))
+                    .sessionId(session(attributes.sessionId(), type, subject, kept, came.data()))
+                    .parentEventId(attributes.causationId())
+                    .priority(whole(PRIORITY, attributes.priority()))
+                    .causalDepth(orZero(whole(CAUSAL_DEPTH, attributes.causalDepth())))
+                    .expiry(expiry(attributes.expiryTime()))
                     .traceparent(traced ? parent : null)
                     .tracestate(traced && state != null && state.length() <= MAX_TRACE_STATE ? state : null)
                     .extensions(kept)
                     .content(came.data());
-            String namespace = extension(cloudEvent, NAMESPACE);
-            if (namespace != null) {
-                builder.namespace(namespace);
+            if (attributes.namespace() != null) {
+                builder.namespace(attributes.namespace());
             }
-            String correlationId = extension(cloudEvent, CORRELATION_ID);
-            if (correlationId != null) {
-                builder.correlationId(correlationId);
+            if (attributes.correlationId() != null) {
+                builder.correlationId(attributes.correlationId());
             }
             return builder.build();
         } catch (IllegalArgumentException e) {
@@ -318,15 +334,15 @@ public final class EventCodec {
     /**
      * The conversation. Strangers name it in other places than the header; what is no id in these is passed over.
      *
+     * @param named what the header says
      * @param subject of an event that is for a task the header alone counts
      */
     private static @Nullable String session(
-            CloudEvent cloudEvent,
+            @Nullable String named,
             EventType type,
             @Nullable String subject,
             Map<String, String> extensions,
             EventContent data) {
-        String named = extension(cloudEvent, SESSION_ID);
         boolean begins = type == KnownEventType.MESSAGE_RECEIVED
                 || type == KnownEventType.WEBHOOK_TRIGGERED
                 || type == KnownEventType.SCHEDULE_FIRED;
@@ -351,9 +367,7 @@ public final class EventCodec {
     private static Map<String, String> extensions(Map<String, byte @Nullable []> headers) {
         Map<String, String> extensions = new HashMap<>();
         headers.forEach((header, value) -> {
-            if (header.startsWith(CE_PREFIX)
-                    && value != null
-                    && !KNOWN.contains(header.substring(CE_PREFIX.length()))) {
+            if (header.startsWith(CE_PREFIX) && value != null && !KNOWN_HEADERS.contains(header)) {
                 String text = new String(value, StandardCharsets.UTF_8);
                 if (Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value)) {
                     extensions.put(header.substring(CE_PREFIX.length()), text);
@@ -417,41 +431,59 @@ public final class EventCodec {
         }
     }
 
-    private static void addTrace(Event event, Headers headers) {
-        if (event.traceparent() != null) {
-            headers.add(TRACEPARENT, event.traceparent().getBytes(StandardCharsets.UTF_8));
-        }
-        if (event.tracestate() != null) {
-            headers.add(TRACESTATE, event.tracestate().getBytes(StandardCharsets.UTF_8));
-        }
-    }
-
-    /** What an event has a field for, with what a stranger leaves out filled in; as an event without data. */
-    private static CloudEvent readBinary(Map<String, byte @Nullable []> headers) throws MalformedEventException {
+    /** Those of binary mode, with what a stranger leaves out filled in. */
+    private static Attributes attributes(Map<String, byte @Nullable []> headers) throws MalformedEventException {
         String version = text(headers, CE_SPECVERSION);
         if (version != null) {
             requireVersion(version);
         }
         String source = text(headers, CE_SOURCE);
-        CloudEventBuilder builder = CloudEventBuilder.v1()
-                .withId(required(headers, CE_ID))
-                .withType(required(headers, CE_TYPE))
-                .withSource(sourceUri(source == null ? "" : source));
+        return new Attributes(
+                required(headers, CE_ID),
+                required(headers, CE_TYPE),
+                uriReference(source == null ? "" : source),
+                time(text(headers, CE_TIME)),
+                text(headers, CE_SUBJECT),
+                text(headers, CE_PREFIX + CAUSATION_ID),
+                text(headers, CE_PREFIX + CORRELATION_ID),
+                text(headers, CE_PREFIX + PRIORITY),
+                text(headers, CE_PREFIX + CAUSAL_DEPTH),
+                text(headers, CE_PREFIX + SESSION_ID),
+                text(headers, CE_PREFIX + NAMESPACE),
+                text(headers, CE_PREFIX + EXPIRY_TIME),
+                text(headers, CE_PREFIX + TRACEPARENT),
+                text(headers, CE_PREFIX + TRACESTATE));
+    }
+
+    private static Attributes attributes(CloudEvent event) {
+        return new Attributes(
+                event.getId(),
+                event.getType(),
+                event.getSource().toString(),
+                event.getTime() == null ? null : event.getTime().toInstant(),
+                event.getSubject(),
+                extension(event, CAUSATION_ID),
+                extension(event, CORRELATION_ID),
+                extension(event, PRIORITY),
+                extension(event, CAUSAL_DEPTH),
+                extension(event, SESSION_ID),
+                extension(event, NAMESPACE),
+                extension(event, EXPIRY_TIME),
+                extension(event, TRACEPARENT),
+                extension(event, TRACESTATE));
+    }
+
+    private static @Nullable Instant time(@Nullable String value) throws MalformedEventException {
         try {
-            for (String name : OPTIONAL_HEADERS) {
-                String value = text(headers, name);
-                if (value != null) {
-                    builder.withContextAttribute(name.substring(CE_PREFIX.length()), value);
-                }
-            }
-            return builder.build();
-        } catch (RuntimeException e) {
-            throw refused(e);
+            return value == null ? null : instant(value);
+        } catch (DateTimeException e) {
+            throw new MalformedEventException(
+                    "not_a_cloud_event", "time: expected RFC 3339, found \"" + cut(value) + "\"");
         }
     }
 
     private static void requireVersion(String version) throws MalformedEventException {
-        if (!version.equals(SpecVersion.V1.toString())) {
+        if (!version.equals(VERSION)) {
             throw new MalformedEventException(
                     "not_a_cloud_event", "specversion: expected 1.0, found \"" + cut(version) + "\"");
         }
@@ -520,21 +552,58 @@ public final class EventCodec {
             return null;
         }
         try {
-            return OffsetDateTime.parse(value).toInstant();
+            return instant(value);
         } catch (DateTimeException e) {
             throw new IllegalArgumentException("expirytime: expected RFC 3339, found \"" + cut(value) + "\"", e);
         }
     }
 
-    /** Percent-encodes what is no URI reference, and leaves it so when read. */
-    private static URI sourceUri(String source) {
+    /**
+     * Reads RFC 3339. What Millrace writes itself, in UTC and with milliseconds, is read without a formatter, which
+     * would take a quarter of the time that an event takes.
+     */
+    private static Instant instant(String value) {
+        if (!isOwnTime(value)) {
+            return OffsetDateTime.parse(value).toInstant();
+        }
+        return LocalDateTime.of(
+                        digits(value, 0, 4),
+                        digits(value, 5, 7),
+                        digits(value, 8, 10),
+                        digits(value, 11, 13),
+                        digits(value, 14, 16),
+                        digits(value, 17, 19),
+                        digits(value, 20, 23) * 1_000_000)
+                .toInstant(ZoneOffset.UTC);
+    }
+
+    private static boolean isOwnTime(String value) {
+        if (value.length() != OWN_TIME.length()) {
+            return false;
+        }
+        for (int i = 0; i < value.length(); i++) {
+            char found = value.charAt(i);
+            char expected = OWN_TIME.charAt(i);
+            if (expected == '0' ? found < '0' || found > '9' : found != expected) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int digits(String value, int from, int to) {
+        return Integer.parseInt(value, from, to, 10);
+    }
+
+    /** A URI reference: what is none is percent-encoded, and left so when read. */
+    private static String uriReference(String source) {
         if (source.isEmpty()) {
             return NO_SOURCE;
         }
         try {
-            return new URI(source);
+            return PLAIN_SOURCE.matcher(source).matches() ? source : new URI(source).toString();
         } catch (URISyntaxException e) {
-            return URI.create(URLEncoder.encode(source, StandardCharsets.UTF_8).replace("+", "%20"));
+            return URLEncoder.encode(source, StandardCharsets.UTF_8).replace("+", "%20");
         }
     }
 

@@ -80,6 +80,9 @@ public final class Extensions {
 
     /** As many of them, by name, as an event keeps. */
     static Map<String, String> fitting(Map<String, String> offered) {
+        if (offered.isEmpty()) {
+            return Map.of();
+        }
         Map<String, String> kept = new TreeMap<>();
         int chars = 0;
         for (Map.Entry<String, String> entry : new TreeMap<>(offered).entrySet()) {

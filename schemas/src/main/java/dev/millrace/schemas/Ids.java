@@ -41,6 +41,9 @@ public final class Ids {
     static void requirePrintable(String field, String value) {
         for (int i = 0; i < value.length(); i++) {
             char character = value.charAt(i);
+            if (character >= ' ' && character <= '~') {
+                continue;
+            }
             boolean pair = Character.isHighSurrogate(character)
                     && i + 1 < value.length()
                     && Character.isLowSurrogate(value.charAt(i + 1));

@@ -6,11 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.cloudevents.CloudEvent;
+import io.cloudevents.SpecVersion;
 import io.cloudevents.core.provider.EventFormatProvider;
 import io.cloudevents.jackson.JsonFormat;
 import io.cloudevents.kafka.CloudEventDeserializer;
+import io.cloudevents.kafka.KafkaMessageFactory;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -75,7 +82,7 @@ class EventCodecTest {
         Event event = EventSamples.full();
         byte[] structured = Objects.requireNonNull(
                         EventFormatProvider.getInstance().resolveFormat(JsonFormat.CONTENT_TYPE))
-                .serialize(EventCodec.toCloudEvent(event));
+                .serialize(bySdk(EventCodec.toRecord("t", event)));
 
         // when
         Event read = EventCodec.fromRecord(
@@ -96,18 +103,54 @@ class EventCodecTest {
     @Test
     void shouldBeReadableByTheSdkAlone() {
         // given
-        ProducerRecord<String, byte[]> bare = EventCodec.toRecord("t", EventSamples.full());
+        Event event = EventSamples.full();
 
         // when
-        CloudEvent cloudEvent;
-        try (CloudEventDeserializer deserializer = new CloudEventDeserializer()) {
-            cloudEvent = deserializer.deserialize("t", bare.headers(), bare.value());
-        }
+        CloudEvent cloudEvent = bySdk(EventCodec.toRecord("t", event));
 
         // then
+        assertThat(cloudEvent.getSpecVersion()).isEqualTo(SpecVersion.V1);
         assertThat(cloudEvent.getId()).isEqualTo("e2/ä€😀");
+        assertThat(cloudEvent.getType()).isEqualTo("file.changed");
+        assertThat(cloudEvent.getSource()).isEqualTo(URI.create("cognitive.reason"));
+        assertThat(cloudEvent.getTime()).isEqualTo(event.timestamp().atOffset(ZoneOffset.UTC));
+        assertThat(cloudEvent.getSubject()).isEqualTo("t1");
         assertThat(cloudEvent.getDataContentType()).isEqualTo("application/json");
+        assertThat(Objects.requireNonNull(cloudEvent.getData()).toBytes())
+                .isEqualTo(event.content().json());
+        assertThat(cloudEvent.getExtensionNames())
+                .containsExactlyInAnyOrder(
+                        "sessionid",
+                        "namespace",
+                        "causationid",
+                        "correlationid",
+                        "priority",
+                        "causaldepth",
+                        "expirytime");
         assertThat(cloudEvent.getExtension("namespace")).isEqualTo("acme");
+    }
+
+    @Test
+    void shouldWriteWhatTheSdkWrites() {
+        for (Event event : List.of(EventSamples.full(), EventSamples.bare())) {
+            // given
+            ProducerRecord<String, byte[]> ours = EventCodec.toRecord("t", event);
+
+            // when
+            ProducerRecord<String, byte[]> sdks = KafkaMessageFactory.<String>createWriter("t", null, null, ours.key())
+                    .writeBinary(bySdk(ours));
+
+            // then: but for the trace context, which the SDK knows nothing of
+            ours.headers().remove("traceparent").remove("tracestate");
+            assertThat(texts(sdks.headers())).isEqualTo(texts(ours.headers()));
+            assertThat(sdks.value()).isEqualTo(ours.value());
+        }
+    }
+
+    private static CloudEvent bySdk(ProducerRecord<String, byte[]> bare) {
+        try (CloudEventDeserializer deserializer = new CloudEventDeserializer()) {
+            return deserializer.deserialize("t", bare.headers(), bare.value());
+        }
     }
 
     @Test
@@ -194,6 +237,50 @@ class EventCodecTest {
         // then
         assertThat(event)
                 .isEqualTo(Event.root("x1", EventType.of("a"), RECORD_TIME).build());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "2026-11-30T20:12:13.005Z",
+                "2024-02-29T23:59:59.999Z",
+                "1970-01-01T00:00:00.000Z",
+                "2026-11-30T20:12:13Z",
+                "2026-11-30T20:12Z",
+                "2026-11-30T20:12:13.5Z",
+                "2026-11-30T20:12:13.00599Z",
+                "2026-11-30t20:12:13.005z",
+                "2026-11-30T20:12:13.005+14:00"
+            })
+    @DisplayName("a time is read as Java reads it, whichever way it is written")
+    void shouldReadAnyTimeOfRfc3339(String time) throws MalformedEventException {
+        // when
+        Event event = EventCodec.fromRecord(
+                headers("ce_id", "x1", "ce_type", "a", "ce_time", time, "ce_expirytime", time), EMPTY, RECORD_TIME);
+
+        // then
+        Instant expected = OffsetDateTime.parse(time).toInstant().truncatedTo(ChronoUnit.MILLIS);
+        assertThat(event.timestamp()).isEqualTo(expected);
+        assertThat(event.expiry()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "2026-02-29T20:12:13.005Z",
+                "2026-13-30T20:12:13.005Z",
+                "2026-11-30T24:12:13.005Z",
+                "2026-11-30T20:12:60.005Z",
+                "2026-11-30T20:12:13.00\u0665Z",
+                "2026-11-30T20:12:13.+05Z",
+                "2026-11-30 20:12:13.005Z"
+            })
+    void shouldRefuseATimeThatIsNone(String time) {
+        assertMalformed(
+                headers("ce_id", "x1", "ce_type", "a", "ce_time", time),
+                EMPTY,
+                "not_a_cloud_event",
+                "time: expected RFC 3339, found \"" + time + '"');
     }
 
     @Test
@@ -336,7 +423,7 @@ class EventCodecTest {
             ce_type        | a\tb                    | bad_field | event type: expected no control characters
             ce_specversion | 0.3                     | not_a_cloud_event | specversion: expected 1.0, found "0.3"
             ce_specversion | 1.0.2                   | not_a_cloud_event | specversion: expected 1.0, found "1.0.2"
-            ce_time        | yesterday               | not_a_cloud_event | expected a CloudEvent 1.0: Invalid attribute/extension value for "time": yesterday
+            ce_time        | yesterday               | not_a_cloud_event | time: expected RFC 3339, found "yesterday"
             ce_time        | 1969-12-31T23:59:59Z    | bad_field | timestamp: expected a time from 1970
             ce_time        | +12345-01-01T00:00:00Z  | bad_field | timestamp: expected a time from 1970
             ce_priority    | high                    | bad_field | priority: expected a whole number, found "high"
