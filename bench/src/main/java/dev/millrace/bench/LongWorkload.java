@@ -4,11 +4,13 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.millrace.bench.Fleet.Durability;
 import dev.millrace.bench.Fleet.Mode;
 import dev.millrace.kafka.TopicLog;
+import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.KnownEventType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -17,6 +19,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -37,10 +40,12 @@ final class LongWorkload implements Workload {
     /** As long as the others; until then steps get quicker, which hides what the last ones take longer. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
-    /** Ten steps of one take some 60 ms, and some pause of the machine's is in one of five. */
-    private static final int TASKS = 20;
+    /** Ten steps of one take some 50 ms, of which a commit more or less is a fifth. */
+    private static final int TASKS = 40;
 
-    @Option(names = "--steps", description = "Tool calls of the task.")
+    private static final int LEAST_STEPS = 11;
+
+    @Option(names = "--steps", description = "Tool calls of the task, 11 or more.")
     private int steps = 100;
 
     @Option(names = "--bytes", description = "Bytes of each result; more than 450 KB together is summed up.")
@@ -60,8 +65,7 @@ final class LongWorkload implements Workload {
             double bytesWrittenPerByte,
             Map<String, Long> bytesPerStepByTopic,
             double cpuMsPerStep,
-            double firstTenthMsPerStep,
-            double lastTenthMsPerStep,
+            List<Double> msPerStepOfEachTenth,
             double lastToFirst) {}
 
     @Override
@@ -76,6 +80,10 @@ final class LongWorkload implements Workload {
 
     @Override
     public void run(Report report) throws Exception {
+        if (steps < LEAST_STEPS) {
+            throw new IllegalArgumentException(
+                    "--steps: expected " + LEAST_STEPS + " or more, for each tenth to have one, found " + steps);
+        }
         fleets.forEach((mode, durability) -> {
             report.progress("long: " + mode.wireName() + ", " + durability.wireName());
             measure(mode, durability, report);
@@ -111,9 +119,9 @@ final class LongWorkload implements Workload {
             double written =
                     byTopic.values().stream().mapToLong(Long::longValue).sum();
             Collection<List<Long>> results = results(fleet, ids);
-            int tenth = Math.max(1, steps / 10);
-            double first = msPerStep(results, 0, tenth);
-            double last = msPerStep(results, steps - 1 - tenth, steps - 1);
+            List<Double> tenths = IntStream.range(0, 10)
+                    .mapToObj(tenth -> msPerStep(results, tenth * (steps - 1) / 10, (tenth + 1) * (steps - 1) / 10))
+                    .toList();
             report.row(new Row(
                     mode.wireName(),
                     durability.wireName(),
@@ -123,9 +131,8 @@ final class LongWorkload implements Workload {
                     Rounded.to(100, written / bytes),
                     byTopic,
                     Rounded.to(100, cpuMs / TASKS / steps),
-                    first,
-                    last,
-                    Rounded.to(100, last / first)));
+                    tenths,
+                    Rounded.to(100, tenths.getLast() / tenths.getFirst())));
         } finally {
             Folders.delete(folder);
         }
@@ -188,7 +195,10 @@ final class LongWorkload implements Workload {
         }
     }
 
-    /** For each task, when its results came to the journal, in Unix milliseconds. */
+    /**
+     * For each task, when its tools gave their results, in Unix milliseconds, by what the events say: a record of the
+     * journal is dated when the commit sends it, some six results at a time.
+     */
     private static Collection<List<Long>> results(Fleet fleet, List<String> tasks) {
         Map<String, List<Long>> results = new HashMap<>();
         tasks.forEach(task -> results.put(task, new ArrayList<>()));
@@ -196,7 +206,8 @@ final class LongWorkload implements Workload {
             if (Headers.text(entry, "ce_type").equals(KnownEventType.TOOL_CALL_COMPLETED.wireName())) {
                 List<Long> times = results.get(Headers.text(entry, "ce_subject"));
                 if (times != null) {
-                    times.add(entry.timestamp());
+                    times.add(Instant.parse(Headers.text(entry, EventCodec.CE_TIME))
+                            .toEpochMilli());
                 }
             }
         });
@@ -204,12 +215,11 @@ final class LongWorkload implements Workload {
     }
 
     /**
-     * How long a step takes, from one of the results to another one, on average of the steps between them: several of
-     * them come with one commit, so that from one to the next it is often no time at all. The median of all tasks.
+     * How long a step takes, from one of the results to another one, on average of the steps between them, in some of
+     * which a commit is waited for. The median of all tasks.
      */
     static double msPerStep(Collection<List<Long>> tasks, int from, int to) {
-        double median = Rounded.median(tasks.stream()
-                .mapToDouble(times -> times.get(Math.min(to, times.size() - 1)) - times.get(from)));
+        double median = Rounded.median(tasks.stream().mapToDouble(times -> times.get(to) - times.get(from)));
         return Rounded.to(100, median / (to - from));
     }
 }
