@@ -40,7 +40,7 @@ final class LongWorkload implements Workload {
     /** As long as the others; until then steps get quicker, which hides what the last ones take longer. */
     private static final Duration WARM_UP = Duration.ofSeconds(20);
 
-    /** Ten steps of one take some 50 ms, of which a commit more or less is a fifth. */
+    /** Ten steps of one take some 50 ms, with one commit in them or two. */
     private static final int TASKS = 40;
 
     private static final int LEAST_STEPS = 11;
@@ -199,7 +199,7 @@ final class LongWorkload implements Workload {
      * For each task, when its tools gave their results, in Unix milliseconds, by what the events say: a record of the
      * journal is dated when the commit sends it, some six results at a time.
      */
-    private static Collection<List<Long>> results(Fleet fleet, List<String> tasks) {
+    private Collection<List<Long>> results(Fleet fleet, List<String> tasks) {
         Map<String, List<Long>> results = new HashMap<>();
         tasks.forEach(task -> results.put(task, new ArrayList<>()));
         new TopicLog(fleet.kafka().settings(), fleet.topics().journal(), "long").readAll(JOURNAL_LIMIT, entry -> {
@@ -209,6 +209,12 @@ final class LongWorkload implements Workload {
                     times.add(Instant.parse(Headers.text(entry, EventCodec.CE_TIME))
                             .toEpochMilli());
                 }
+            }
+        });
+        results.forEach((task, times) -> {
+            if (times.size() != steps) {
+                throw new IllegalStateException("expected " + steps + " results of tools in the journal for the task "
+                        + task + ", found " + times.size());
             }
         });
         return results.values();

@@ -140,7 +140,7 @@ class EventCodecTest {
             ProducerRecord<String, byte[]> sdks = KafkaMessageFactory.<String>createWriter("t", null, null, ours.key())
                     .writeBinary(bySdk(ours));
 
-            // then: but for the trace context, which the SDK knows nothing of
+            // then: but for the trace context, which the SDK knows nothing of; a second of 500 ms would be .5 of it
             ours.headers().remove("traceparent").remove("tracestate");
             assertThat(texts(sdks.headers())).isEqualTo(texts(ours.headers()));
             assertThat(sdks.value()).isEqualTo(ours.value());
