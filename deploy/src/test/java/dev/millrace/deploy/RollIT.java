@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -79,6 +80,7 @@ class RollIT {
     }
 
     @Test
+    @Timeout(value = 30, unit = TimeUnit.MINUTES)
     @DisplayName("while all services are replaced under load each task is done once, and streams go on where they were")
     void shouldDoEachTaskOnceWhileAllServicesAreReplaced() throws Exception {
         requireToBeWanted();

@@ -26,6 +26,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.Config;
 import org.eclipse.microprofile.config.ConfigProvider;
@@ -34,6 +38,8 @@ import org.jspecify.annotations.Nullable;
 /** Talks to the gateway under test as any client would, and writes the journal as agent-service would. */
 public final class GatewayClient {
     public static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private static final Duration WHOLE_LIMIT = Duration.ofSeconds(60);
 
     /** What the stub of agent-service answers, in outline. */
     private static final Pattern RELAYED = Pattern.compile("/v1/(tasks|agents|tools|usage|approvals|events)(/.*)?");
@@ -103,7 +109,7 @@ public final class GatewayClient {
     }
 
     public Answer send(HttpRequest.Builder request) throws IOException, InterruptedException {
-        HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
+        HttpResponse<String> response = whole(request.build());
         String type = response.headers().firstValue("Content-Type").orElse("");
         HttpRequest sent = response.request();
         if (type.contains("json")
@@ -114,6 +120,24 @@ public final class GatewayClient {
         return new Answer(response.statusCode(), response);
     }
 
+    /** The limit of a request ends with the headers of the answer: one that goes on for ever is not a whole one. */
+    private HttpResponse<String> whole(HttpRequest request) throws IOException, InterruptedException {
+        CompletableFuture<HttpResponse<String>> answer = http.sendAsync(request, BodyHandlers.ofString());
+        try {
+            return answer.get(WHOLE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw new AssertionError(
+                    request + ": expected a whole answer within " + WHOLE_LIMIT.toSeconds() + " s, it has not ended",
+                    e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException failed) {
+                throw failed;
+            }
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Fails if the OpenAPI document does not describe what was received. */
     private void requireDescribed(HttpRequest sent, int status, String json) throws IOException, InterruptedException {
         if (!sent.uri().getPath().startsWith("/v1/")) {
@@ -121,8 +145,7 @@ public final class GatewayClient {
         }
         if (document == null) {
             HttpRequest request = request("/openapi?format=json").build();
-            document =
-                    new OpenApiCheck(http.send(request, BodyHandlers.ofString()).body());
+            document = new OpenApiCheck(whole(request).body());
         }
         assertThat(document.problems(sent.method(), sent.uri(), status, json))
                 .as(json)

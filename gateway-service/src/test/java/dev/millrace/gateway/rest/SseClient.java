@@ -9,16 +9,27 @@ import java.io.InputStreamReader;
 import java.io.InterruptedIOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
-/** Reads server-sent events as the HTML standard says, one at a time. Blocks while there is none. */
+/**
+ * Reads server-sent events as the HTML standard says, one at a time. Blocks while there is none, but no longer than
+ * {@link #LIMIT}: a stream that is open and says nothing, heartbeats aside, would hold up the whole run.
+ */
 public final class SseClient implements AutoCloseable {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+
     private final HttpResponse<InputStream> response;
     private final BufferedReader lines;
     private final Look look;
+    private String last = "nothing";
+    private volatile boolean late;
 
     /** One event, or a comment, which has neither name nor data. */
     public record SseEvent(
@@ -55,16 +66,54 @@ public final class SseClient implements AutoCloseable {
     /** The next event, comments passed over; {@code null} = the stream has ended. */
     @Nullable
     public SseEvent next() throws IOException {
-        SseEvent event = nextOrComment();
-        while (event != null && event.comment() != null) {
-            event = nextOrComment();
-        }
-        return event;
+        return inTime(() -> {
+            SseEvent event = read();
+            while (event != null && event.comment() != null) {
+                event = read();
+            }
+            return event;
+        });
     }
 
     /** The next event or comment; {@code null} = the stream has ended. */
     @Nullable
     public SseEvent nextOrComment() throws IOException {
+        return inTime(this::read);
+    }
+
+    @FunctionalInterface
+    private interface Reading {
+        @Nullable
+        SseEvent next() throws IOException;
+    }
+
+    /** What is read; closes the stream, and with it ends the reading, when the time is up. */
+    private @Nullable SseEvent inTime(Reading reading) throws IOException {
+        CompletableFuture<Void> end = CompletableFuture.runAsync(
+                this::endLate, CompletableFuture.delayedExecutor(LIMIT.toMillis(), TimeUnit.MILLISECONDS));
+        SseEvent event = null;
+        try {
+            event = reading.next();
+        } catch (IOException e) {
+            if (!late) {
+                throw e;
+            }
+        } finally {
+            end.cancel(false);
+        }
+        if (late) {
+            throw new AssertionError(
+                    response.uri() + ": expected an event within " + LIMIT.toSeconds() + " s, last came " + last);
+        }
+        return event;
+    }
+
+    private void endLate() {
+        late = true;
+        Utils.closeQuietly(response.body(), "the stream");
+    }
+
+    private @Nullable SseEvent read() throws IOException {
         String id = null;
         String name = null;
         String comment = null;
@@ -75,7 +124,9 @@ public final class SseClient implements AutoCloseable {
                     if (comment == null) {
                         look(String.join("\n", data));
                     }
-                    return new SseEvent(id, name, String.join("\n", data), comment);
+                    SseEvent event = new SseEvent(id, name, String.join("\n", data), comment);
+                    last = event.toString();
+                    return event;
                 }
             } else if (line.startsWith(":")) {
                 comment = line.substring(1);

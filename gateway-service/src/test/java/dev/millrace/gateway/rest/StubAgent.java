@@ -214,7 +214,8 @@ final class StubAgent implements AutoCloseable {
         } else if (what.equals("approval")) {
             approval(exchange, namespace, query.getOrDefault("callId", ""));
         } else {
-            List<JournalEntry> history = journal.stream()
+            List<JournalEntry> known = List.copyOf(journal);
+            List<JournalEntry> history = known.stream()
                     .filter(entry -> entry.event().namespace().equals(namespace))
                     .filter(entry -> path[3].equals(taskOf(entry.event())))
                     .toList();
@@ -225,7 +226,7 @@ final class StubAgent implements AutoCloseable {
             } else if (path[4].equals("history")) {
                 send(exchange, 200, Map.of("history", List.of(Map.of("query", query))));
             } else {
-                events(exchange, history, query.get("after"));
+                events(exchange, known, history, query.get("after"));
             }
         }
     }
@@ -312,10 +313,13 @@ final class StubAgent implements AutoCloseable {
         }
     }
 
-    private void events(HttpExchange exchange, List<JournalEntry> history, @Nullable String after) throws IOException {
+    /** Of what is known: what comes while this answers is neither told nor passed over. */
+    private static void events(
+            HttpExchange exchange, List<JournalEntry> known, List<JournalEntry> history, @Nullable String after)
+            throws IOException {
         JournalCursor from = after == null ? null : JournalCursor.parse(after).orElseThrow();
         int partition = history.getFirst().cursor().partition();
-        JournalCursor upTo = journal.stream()
+        JournalCursor upTo = known.stream()
                 .map(JournalEntry::cursor)
                 .filter(cursor -> cursor.partition() == partition)
                 .max(JournalCursor::compareTo)
