@@ -314,7 +314,11 @@ final class UpCommand implements Callable<Integer> {
                 terminal.err()
                         .println(
                                 "millrace: whoever calls over HTTP needs a key. The first one may do everything. It is in "
-                                        + kept + ", where\n./millrace finds it; for others:\n  export MILLRACE_TOKEN="
+                                        + kept
+                                        + (dataPath.equals(LocalToken.DATA.toAbsolutePath())
+                                                ? ", where\n./millrace finds it; for others:"
+                                                : ".\n./millrace looks in ./data alone, so for it and for others:")
+                                        + "\n  export MILLRACE_TOKEN="
                                         + first.secret());
             }
         } catch (IOException e) {

@@ -1008,13 +1008,40 @@ class CommandsTest {
     }
 
     @Test
-    @DisplayName("--session says that a task does not see what was said before")
-    void shouldNotPromiseAMemoryOfTheConversation() {
+    void shouldSayWhatBelongsToTheOrderOfAQueue() {
+        // when
+        CommandRun next = CommandRun.of("queue", "--next");
+
+        // then
+        assertThat(next.exitCode()).isEqualTo(2);
+        assertThat(next.err()).contains("--next: expected --session ID with it, found none");
+    }
+
+    @Test
+    void shouldSayThatAFileIsNotThereInWords() {
+        for (String[] command : List.of(
+                new String[] {"rules", "put", "none.yaml"},
+                new String[] {"emit", "door.opened", "@none.json"},
+                new String[] {"retry", "e1", "--payload", "@none.json"})) {
+            // when
+            CommandRun run = CommandRun.of(command);
+
+            // then
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.err())
+                    .contains(" cannot be read: there is no such file")
+                    .doesNotContain("Exception");
+        }
+    }
+
+    @Test
+    @DisplayName("--session says that a task sees what was said before")
+    void shouldSayThatAConversationIsRemembered() {
         // when
         CommandRun help = CommandRun.of("ask", "--help");
 
         // then
-        assertThat(help.out().replaceAll("\\s+", " ")).contains("does not see what was said in earlier ones yet");
+        assertThat(help.out().replaceAll("\\s+", " ")).contains("and see what was said in earlier ones");
     }
 
     private static JsonNode read(String json) {

@@ -21,7 +21,7 @@ class TroubleshootingDocTest {
     private static final Path DOCUMENT = Path.of("..", "docs", "troubleshooting.md");
     /** Where a problem is made, with its status and its code. */
     private static final Pattern PROBLEM = Pattern.compile(
-            "(?:(?:Problem\\.of|new Problem)\\(\\s*[0-9]{3},|(?:conflict|refused)\\()\\s*\"([a-z_]+)\"");
+            "(?:(?:Problem\\.of|new Problem)\\(\\s*\\w+,|(?:conflict|refused|IngestException|ToolException|Kind)\\()\\s*\"([a-z_]+)\"");
 
     private static final Pattern ROW = Pattern.compile("(?m)^\\| ((?:`[a-z0-9_]+`(?:, )?)+) \\|");
     private static final Pattern CODE = Pattern.compile("`([a-z0-9_]+)`");

@@ -43,8 +43,8 @@ public final class AskCommand extends ClientCommand {
             names = "--session",
             paramLabel = "ID",
             description = "The conversation that it belongs to (default: a new one). Tasks of one conversation run one"
-                    + " after the other and share budget and variables; a task does not see what was said in earlier"
-                    + " ones yet. To go on with a task, see `./millrace resume`.")
+                    + " after the other, share budget and variables, and see what was said in earlier ones. To go on"
+                    + " with a task, see `./millrace resume`.")
     private @Nullable String session;
 
     @Option(names = "--agent", paramLabel = "NAME", description = "The agent that is to do it (default: general).")

@@ -64,7 +64,7 @@ final class EventData {
         try {
             return data == null ? Json.write(Map.of()) : bytes(data);
         } catch (IOException e) {
-            throw new CommandException(ExitCodes.FAILED, where() + " cannot be read: " + e);
+            throw CommandException.unreadable(where(), e);
         }
     }
 

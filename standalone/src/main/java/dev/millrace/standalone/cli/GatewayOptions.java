@@ -1,14 +1,10 @@
 package dev.millrace.standalone.cli;
 
 import java.net.URI;
-import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
 /** The options of every command that talks to a gateway. */
 final class GatewayOptions {
-
-    /** Where {@code up} keeps everything unless it is told otherwise. */
-    private static final Path DATA = Path.of("data");
 
     @Option(
             names = "--url",
@@ -41,6 +37,6 @@ final class GatewayOptions {
             throw new CommandException(
                     ExitCodes.USAGE, "--url: expected something like http://localhost:8080, found " + url);
         }
-        return new GatewayClient(url, said.isEmpty() ? LocalToken.of(url, DATA) : said, namespace);
+        return new GatewayClient(url, said.isEmpty() ? LocalToken.of(url, LocalToken.DATA) : said, namespace);
     }
 }

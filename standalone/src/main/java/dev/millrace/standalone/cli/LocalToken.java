@@ -12,6 +12,9 @@ public final class LocalToken {
     /** Its file in the data folder. */
     public static final String FILE = "token";
 
+    /** Where {@code up} keeps everything unless it is told otherwise, the only folder in which commands look. */
+    public static final Path DATA = Path.of("data");
+
     /** How this machine is called in the URLs of people. */
     static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 

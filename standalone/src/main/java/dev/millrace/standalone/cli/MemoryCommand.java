@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         footerHeading = "%nExamples:%n",
-        footer = {"  memory list", "  memory edit people/ada", "  memory undo people/ada"},
+        footer = {"  memory list", "  memory edit facts/ada.md", "  memory undo facts/ada.md"},
         synopsisSubcommandLabel = "COMMAND",
         description = "Shows what agents remember, sets it right, and takes it out and in as files.",
         subcommands = {

@@ -36,7 +36,7 @@ final class PayloadOption {
             return Json.readObject(
                     said.startsWith("@") ? Files.readAllBytes(Path.of(where)) : said.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            throw new CommandException(ExitCodes.FAILED, where + " cannot be read: " + e);
+            throw CommandException.unreadable(where, e);
         } catch (MalformedEventException e) {
             throw new CommandException(ExitCodes.USAGE, where + ": " + e.getMessage());
         }

@@ -55,6 +55,9 @@ public final class QueueCommand extends ClientCommand {
         if (event != null) {
             return show(client, event);
         }
+        if (next && session == null) {
+            throw new CommandException(ExitCodes.USAGE, "--next: expected --session ID with it, found none");
+        }
         Route query = new Route("/v1/queue")
                 .with("status", status)
                 .with("sessionId", session)

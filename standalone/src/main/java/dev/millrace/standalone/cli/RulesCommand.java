@@ -130,7 +130,7 @@ public final class RulesCommand implements Runnable {
             } catch (JsonProcessingException e) {
                 throw new CommandException(ExitCodes.FAILED, file + ": not YAML: " + e.getOriginalMessage());
             } catch (IOException e) {
-                throw new CommandException(ExitCodes.FAILED, file + " cannot be read: " + e);
+                throw CommandException.unreadable(file, e);
             }
         }
     }

@@ -246,7 +246,7 @@ public final class SchedulesCommand implements Runnable {
             try {
                 return JsonObject.read(Files.readString(file));
             } catch (IOException e) {
-                throw new CommandException(ExitCodes.FAILED, file + " cannot be read: " + e);
+                throw CommandException.unreadable(file, e);
             } catch (MalformedEventException e) {
                 throw new CommandException(ExitCodes.FAILED, file + ": " + e.getMessage());
             }

@@ -34,7 +34,9 @@ public final class WatchCommand extends ClientCommand {
 
     @Option(
             names = "--until-idle",
-            description = "End as soon as a task of the conversation has ended and no other goes on.")
+            description =
+                    "Wait for the next task of the conversation, and end as soon as it has ended and no other goes"
+                            + " on.")
     private boolean untilIdle;
 
     @Override
