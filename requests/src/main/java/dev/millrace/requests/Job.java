@@ -9,9 +9,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.AcknowledgeType;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One delivered record and what becomes of it. The outcome is set by the job's thread and read by the consumer's. */
 final class Job {
+    private static final Logger LOGGER = LoggerFactory.getLogger(RequestWorker.class);
+
     private final ConsumerRecord<byte[], byte[]> consumed;
     private final CountDownLatch batch;
     private final AtomicReference<@Nullable AcknowledgeType> outcome = new AtomicReference<>();
@@ -32,10 +36,22 @@ final class Job {
         return consumed.deliveryCount().map(Short::intValue).orElse(1);
     }
 
-    /** The record as an event. */
+    /** The record as an event. A defect of ours costs this record alone, which becomes a dead letter as well. */
     Event event() throws MalformedEventException {
-        return EventCodec.fromRecord(
-                consumed.headers(), consumed.value(), Instant.ofEpochMilli(Math.max(0, consumed.timestamp())));
+        try {
+            return EventCodec.fromRecord(
+                    consumed.headers(), consumed.value(), Instant.ofEpochMilli(Math.max(0, consumed.timestamp())));
+        } catch (RuntimeException e) {
+            LOGGER.atError()
+                    .addKeyValue("topic", consumed.topic())
+                    .addKeyValue("partition", consumed.partition())
+                    .addKeyValue("offset", consumed.offset())
+                    .setCause(e)
+                    .log("A defect kept a record from being read");
+            throw new MalformedEventException(
+                    ReplyEvents.INTERNAL_ERROR,
+                    "internal error: " + e.getClass().getSimpleName());
+        }
     }
 
     /** Sets the outcome; the first one counts. */

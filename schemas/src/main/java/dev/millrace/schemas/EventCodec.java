@@ -220,6 +220,7 @@ public final class EventCodec {
             throws MalformedEventException {
         Map<String, @Nullable Object> whole = Json.readMap(json);
         requireVersion(String.valueOf(whole.get("specversion")));
+        requireText("data_base64", whole.get("data_base64"));
         Map<String, String> extensions = new HashMap<>();
         Map<String, @Nullable Object> named = new LinkedHashMap<>();
         whole.forEach((name, value) -> {
@@ -489,6 +490,14 @@ public final class EventCodec {
         }
     }
 
+    /** A field of structured mode, of which the SDK does not say what it expected. */
+    private static void requireText(String name, @Nullable Object value) throws MalformedEventException {
+        if (value != null && !(value instanceof String)) {
+            throw new MalformedEventException(
+                    "not_a_cloud_event", name + ": expected a string, found " + cut(Json.writeText(value)));
+        }
+    }
+
     private static String required(Map<String, byte @Nullable []> headers, String name) throws MalformedEventException {
         String value = text(headers, name);
         if (value == null) {
@@ -607,12 +616,13 @@ public final class EventCodec {
         }
     }
 
-    /** The SDK names the attribute, except where it repeats the JSON reader. */
+    /** The SDK names the attribute, except where it repeats the JSON reader, or says nothing. */
     private static String firstLine(RuntimeException e) {
-        String message = e.getCause() instanceof JsonProcessingException json
-                ? json.getOriginalMessage()
-                : String.valueOf(e.getMessage());
-        return cut(message.lines().findFirst().orElse(""));
+        String message =
+                e.getCause() instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
+        return message == null
+                ? "found something else"
+                : cut(message.lines().findFirst().orElse(""));
     }
 
     /** For messages: what somebody sent may be of any length. */

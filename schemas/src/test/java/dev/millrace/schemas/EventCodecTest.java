@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.cloudevents.CloudEvent;
 import io.cloudevents.SpecVersion;
@@ -20,6 +21,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -557,6 +560,49 @@ class EventCodecTest {
             """)
     void shouldRefuseStructuredGarbage(String json, String code) {
         assertMalformed(headers("content-type", "Application/CloudEvents+JSON"), json.getBytes(UTF_8), code, "");
+    }
+
+    @Test
+    @DisplayName(
+            "whatever JSON stands in a field of structured mode, it is an event, or is refused and says what is wrong")
+    void shouldRefuseWhatDoesNotBelongInAFieldOfStructuredMode() {
+        Map<String, String> good = Map.of("specversion", "\"1.0\"", "id", "\"x\"", "type", "\"a\"", "source", "\"s\"");
+        for (String field : List.of(
+                "specversion",
+                "id",
+                "type",
+                "source",
+                "subject",
+                "time",
+                "datacontenttype",
+                "dataschema",
+                "data_base64",
+                "data",
+                "priority",
+                "own")) {
+            for (String value : List.of(
+                    "null", "5", "1.5", "true", "[]", "[1]", "{}", "{\"a\":1}", "\"\"", "\"é\\n\"", "\"\\ud800\"")) {
+                // when
+                Map<String, String> fields = new TreeMap<>(good);
+                fields.put(field, value);
+                String json = fields.entrySet().stream()
+                        .map(entry -> '"' + entry.getKey() + "\":" + entry.getValue())
+                        .collect(Collectors.joining(",", "{", "}"));
+                Throwable thrown = catchThrowable(() -> structured(json));
+
+                // then
+                if (thrown != null) {
+                    assertThat(thrown).as(json).isInstanceOf(MalformedEventException.class);
+                    assertThat(thrown.getMessage()).as(json).isNotBlank().doesNotContain("null pointer", "1.0: null");
+                }
+            }
+        }
+        assertMalformed(
+                headers("content-type", "application/cloudevents+json"),
+                "{\"specversion\":\"1.0\",\"id\":\"x\",\"type\":\"a\",\"source\":\"s\",\"data_base64\":5}"
+                        .getBytes(UTF_8),
+                "not_a_cloud_event",
+                "data_base64: expected a string, found 5");
     }
 
     private static Event roundTrip(Event event) throws MalformedEventException {

@@ -76,6 +76,9 @@ public final class JournalTail implements AutoCloseable {
     private final Set<Mailbox> mailboxes = ConcurrentHashMap.newKeySet();
     private final BlockingDeque<Command> commands = new LinkedBlockingDeque<>();
     private final MailboxBudget budget;
+    /** By partition, what the brokers are being asked for those who begin now. */
+    private final Map<Integer, CompletableFuture<Long>> nextEnds = new ConcurrentHashMap<>();
+
     private final TopicIdentity identity;
     private final ReaderThread thread;
     private volatile int assigned;
@@ -158,7 +161,14 @@ public final class JournalTail implements AutoCloseable {
      */
     public long end(int partition, Duration atMost) throws BrokerUnavailableException, InterruptedException {
         PartitionTail tail = tails.get(partition);
-        return tail != null ? tail.position() : logEnd(partition, atMost);
+        return tail != null ? tail.position() : await(nextEnd(partition), atMost);
+    }
+
+    /** The answer to a question that is under way, or to a new one: of many that begin at once, one asks. */
+    private CompletableFuture<Long> nextEnd(int partition) {
+        CompletableFuture<Long> end = nextEnds.computeIfAbsent(partition, this::logEnd);
+        var unused = end.whenComplete((offset, failure) -> nextEnds.remove(partition, end));
+        return end;
     }
 
     /**

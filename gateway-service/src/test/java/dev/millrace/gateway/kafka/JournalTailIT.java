@@ -19,6 +19,7 @@ import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Topics;
 import dev.millrace.testing.RequiresBroker;
 import dev.millrace.testing.TestBroker;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +34,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -155,6 +158,37 @@ class JournalTailIT {
                 assertThat(tail.assignedPartitions()).isEqualTo(3);
             }
         }
+    }
+
+    @Test
+    void shouldAskTheBrokersOnceForManyThatBeginAtTheSameTime(TestBroker broker) throws Exception {
+        // given
+        Topics topics = broker.createTopics(1);
+        int many = 500;
+        broker.produce(topics.journal(), event("e1", "t1"));
+        try (JournalTail tail = tail(broker, topics, LIMIT, 1);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            assertThat(tail.end(0, LIMIT)).isOne();
+            double before = requestsOfEnds();
+
+            // when
+            List<Future<Long>> ends = IntStream.range(0, many)
+                    .mapToObj(i -> threads.submit(() -> tail.end(0, LIMIT)))
+                    .toList();
+
+            // then
+            assertThat(ends).allSatisfy(end -> assertThat(end.get()).isOne());
+            assertThat(requestsOfEnds() - before).isBetween(1.0, many / 4.0);
+            broker.produce(topics.journal(), event("e2", "t1"));
+            assertThat(tail.end(0, LIMIT)).isEqualTo(2);
+        }
+    }
+
+    /** How often the client that asks for ends has asked. */
+    private static double requestsOfEnds() throws JMException {
+        return (double) ManagementFactory.getPlatformMBeanServer()
+                .getAttribute(
+                        new ObjectName("kafka.admin.client:type=admin-client-metrics,client-id=ends"), "request-total");
     }
 
     @Test
