@@ -83,7 +83,7 @@ final class Intake implements Processing.Onward {
         Event event = event(incoming);
         home.outbox().taking(event.id(), incoming.value().timestampMs());
         if (isAheadOfItsTurn(event)) {
-            home.outbox().lane(event, now);
+            home.outbox().toItsLane(event, now);
         } else if (Broadcast.isOne(event)) {
             takeBroadcast(incoming, event, now);
         } else if (isHome(event) || Broadcast.isSearch(incoming.headers(), event)) {

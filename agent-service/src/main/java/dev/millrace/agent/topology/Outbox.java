@@ -170,9 +170,18 @@ final class Outbox {
         return sender.origin().topic().equals(topics.lane(segment));
     }
 
-    /** Puts an event on the lane that it belongs on. */
+    /** Puts an event of the machine's own on the lane that it belongs on, with the token of the call that it is about. */
     void lane(Event event, Instant now) {
         sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, tokens.header(event));
+        commits.awaited();
+    }
+
+    /**
+     * Sends an event that somebody else has put on another lane to the one that it belongs on, with the token that it
+     * has shown and no other: it is not the machine's.
+     */
+    void toItsLane(Event event, Instant now) {
+        sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, Map.of());
         commits.awaited();
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.agent.core.Children;
 import dev.millrace.schemas.DeadLetters;
 import dev.millrace.schemas.Event;
+import dev.millrace.schemas.EventCodec;
 import dev.millrace.schemas.Extensions;
 import dev.millrace.schemas.KnownEventType;
 import dev.millrace.schemas.Segment;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.streams.test.TestRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
@@ -69,6 +71,37 @@ class ReplyTokensTopologyTest {
             assertThat(machine.deadLetters()).isEmpty();
             assertThat(machine.called()).containsExactly("m1", "m1");
         }
+    }
+
+    @Test
+    @DisplayName(
+            "what somebody puts on the lane of cancels is sent to its own with the token that it shows, and no other")
+    void shouldSignNothingThatItSendsOnForOthers() {
+        try (TestMachine machine = acting(ReplySecrets.of(List.of(SECRET), true), "m1")) {
+            Event request = request(machine);
+            Event child = TestMachine.message(Children.idOf("m1/1/1"))
+                    .payload(Map.of("text", "go", "parent", Map.of("taskId", "m1", "callId", "m1/1/1")))
+                    .build();
+
+            // when
+            ahead(machine, result(request, null).build());
+            ahead(machine, result(request, "guessed").build());
+            ahead(machine, child);
+            List<String> refused = machine.deadLetters();
+            ahead(machine, result(request, token(request)).build());
+
+            // then
+            assertThat(refused).containsExactly(REFUSED, REFUSED, REFUSED);
+            assertThat(machine.deadLetters()).isEmpty();
+            assertThat(machine.called()).containsExactly("m1", "m1");
+        }
+    }
+
+    /** Puts it on the lane of cancels, where it does not belong. */
+    private static void ahead(TestMachine machine, Event event) {
+        ProducerRecord<String, byte[]> encoded = EventCodec.toRecord(TestMachine.TOPICS.lane(Segment.SYSTEM), event);
+        machine.sendRaw(
+                encoded.topic(), encoded.key().getBytes(StandardCharsets.UTF_8), encoded.value(), encoded.headers());
     }
 
     @Test
