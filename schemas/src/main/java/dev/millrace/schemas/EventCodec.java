@@ -219,20 +219,34 @@ public final class EventCodec {
             byte[] json, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
         Map<String, @Nullable Object> whole = Json.readMap(json);
+        if (whole.get("specversion") == null) {
+            throw new MalformedEventException("not_a_cloud_event", "specversion: expected 1.0, found none");
+        }
         requireVersion(String.valueOf(whole.get("specversion")));
         requireText("data_base64", whole.get("data_base64"));
         Map<String, String> extensions = new HashMap<>();
         Map<String, @Nullable Object> named = new LinkedHashMap<>();
-        whole.forEach((name, value) -> {
-            boolean known = KNOWN.contains(name) || name.equals("data") || name.equals("data_base64");
-            if (!known && (value instanceof String || value instanceof Number || value instanceof Boolean)) {
+        for (Map.Entry<String, @Nullable Object> field : whole.entrySet()) {
+            String name = field.getKey();
+            Object value = field.getValue();
+            if (value == null) {
+                continue; // the same as if it were not there (CloudEvents JSON format 1.0.2, 2.2)
+            }
+            boolean simple = value instanceof String || value instanceof Number || value instanceof Boolean;
+            boolean attribute = KNOWN.contains(name);
+            if (attribute && !simple) {
+                throw new MalformedEventException(
+                        "bad_field", name + ": expected a single value, found " + cut(Json.writeText(value)));
+            }
+            boolean known = attribute || name.equals("data") || name.equals("data_base64");
+            if (!known && simple) {
                 extensions.put(name, value.toString());
             }
             // the SDK refuses names that CloudEvents has not, and senders have them all the same
             if (known || ATTRIBUTE.matcher(name).matches() || !Extensions.isFit(name, "-")) {
                 named.put(name, value);
             }
-        });
+        }
         CloudEvent cloudEvent = read(
                 new RecordHeaders().add(CONTENT_TYPE, STRUCTURED.getBytes(StandardCharsets.UTF_8)),
                 named.size() == whole.size() ? json : Json.write(named));

@@ -79,19 +79,25 @@ final class EventContent {
     }
 
     /**
-     * Reads bytes of UTF-8, which the caller does not change any more.
+     * Reads bytes, which the caller does not change any more. They are to be UTF-8; UTF-16, UTF-32 and a byte order
+     * mark are read, too, and are written as UTF-8 without one from then on.
      *
      * @throws MalformedEventException if they are no JSON object, or have a number out of range
      */
     static EventContent read(byte[] json) throws MalformedEventException {
         JsonNode tree = Json.readTree(json);
         try {
-            return JsonValues.isClean(tree)
+            return isPlain(json) && JsonValues.isClean(tree)
                     ? new EventContent(json, tree, null, null)
                     : new EventContent(null, null, JsonValues.frozenObject(tree), null);
         } catch (IllegalArgumentException e) {
             throw new MalformedEventException("bad_field", String.valueOf(e.getMessage()));
         }
+    }
+
+    /** Whether this object is UTF-8: all other forms that Jackson takes begin with a mark, or have a zero there. */
+    private static boolean isPlain(byte[] json) {
+        return json.length < 2 || (json[0] > 0 && json[1] != 0);
     }
 
     /**

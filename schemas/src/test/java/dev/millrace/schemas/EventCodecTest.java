@@ -14,6 +14,7 @@ import io.cloudevents.kafka.CloudEventDeserializer;
 import io.cloudevents.kafka.KafkaMessageFactory;
 import java.math.BigDecimal;
 import java.net.URI;
+import java.nio.charset.Charset;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -603,6 +604,58 @@ class EventCodecTest {
                         .getBytes(UTF_8),
                 "not_a_cloud_event",
                 "data_base64: expected a string, found 5");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sessionid",
+                "namespace",
+                "correlationid",
+                "causationid",
+                "priority",
+                "expirytime",
+                "causaldepth",
+                "subject",
+                "time",
+                "data",
+                "data_base64",
+                "own"
+            })
+    @DisplayName("a field of structured mode that is null is not there: nobody shares a conversation called null")
+    void shouldTakeNullForNothing(String field) throws MalformedEventException {
+        String least = "{\"specversion\":\"1.0\",\"id\":\"x1\",\"type\":\"a\",\"source\":\"s\"";
+
+        assertThat(structured(least + ",\"" + field + "\":null}")).isEqualTo(structured(least + "}"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"UTF-8", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE"})
+    @DisplayName("whatever encoding a sender has, what is kept is UTF-8 without a byte order mark")
+    void shouldKeepDataAsUtf8(String charset) throws MalformedEventException {
+        for (String mark : List.of("", "\ufeff")) {
+            // when
+            Event event = EventCodec.fromRecord(
+                    headers("ce_id", "x1", "ce_type", "MESSAGE_RECEIVED"),
+                    (mark + "{\"text\":\"hé\"}").getBytes(Charset.forName(charset)),
+                    RECORD_TIME);
+
+            // then
+            assertThat(EventCodec.toRecord("t", event).value()).asString(UTF_8).isEqualTo("{\"text\":\"hé\"}");
+        }
+    }
+
+    @Test
+    void shouldTakeNoListForTheNameOfAConversation() {
+        for (String value : List.of("{}", "[1]")) {
+            assertMalformed(
+                    headers("content-type", "application/cloudevents+json"),
+                    ("{\"specversion\":\"1.0\",\"id\":\"x\",\"type\":\"a\",\"source\":\"s\",\"sessionid\":" + value
+                                    + "}")
+                            .getBytes(UTF_8),
+                    "bad_field",
+                    "sessionid: expected a single value, found " + value);
+        }
     }
 
     private static Event roundTrip(Event event) throws MalformedEventException {

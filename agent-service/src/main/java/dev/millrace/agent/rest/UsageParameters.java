@@ -49,7 +49,7 @@ final class UsageParameters {
                 throw new DateTimeException("before 1970");
             }
             return moment.toEpochMilli();
-        } catch (DateTimeException e) {
+        } catch (DateTimeException | ArithmeticException e) {
             throw new IllegalArgumentException(
                     name + ": expected a moment such as 2026-01-31T08:00:00Z, or a day such as 2026-01-31, found \""
                             + text + "\"",

@@ -134,10 +134,10 @@ public final class ScheduleFields {
     private static Instant moment(String at, ZoneId zone) {
         try {
             return wholeMillis(OffsetDateTime.parse(at).toInstant());
-        } catch (DateTimeException notWithOffset) {
+        } catch (DateTimeException | ArithmeticException notWithOffset) {
             try {
                 return wholeMillis(LocalDateTime.parse(at).atZone(zone).toInstant());
-            } catch (DateTimeException e) {
+            } catch (DateTimeException | ArithmeticException e) {
                 throw new IllegalArgumentException(
                         "at: expected a date and time such as 2027-01-31T09:00:00 (in zone) or 2027-01-31T09:00:00Z, found"
                                 + " \"" + at + "\"",

@@ -170,7 +170,7 @@ final class Outbox {
         return sender.origin().topic().equals(topics.lane(segment));
     }
 
-    /** Puts an event of the machine's own on the lane that it belongs on, with the token of the call that it is about. */
+    /** Puts an event of the machine's own on the lane that it belongs on, with the token of its call. */
     void lane(Event event, Instant now) {
         sender.send(topics.lane(event.lane()), event.sessionKey(), event, now, tokens.header(event));
         commits.awaited();

@@ -96,6 +96,8 @@ class ScheduleTest {
             {"cron": "* * * * *", "text": "a", "paused": "yes"}       | paused: expected true or false, found "yes"
             {"cron": "* * * * *", "text": "a", "sessionId": 7}        | sessionId: expected a text that is not blank, found 7
             {"at": "tomorrow", "text": "a"}                           | at: expected a date and time such as
+            {"at": "+999999999-12-31T23:59:59Z", "text": "a"}         | at: expected a date and time such as
+            {"at": "+999999999-12-31T23:59:59", "text": "a"}          | at: expected a date and time such as
             {"cron": "99 * * * *", "text": "a"}                       | cron: "99 * * * *" cannot be read
             """)
     void shouldSayWhatIsWrong(String json, String why) {
