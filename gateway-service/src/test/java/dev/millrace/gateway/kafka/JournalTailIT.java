@@ -331,8 +331,8 @@ class JournalTailIT {
                 }
             }
 
-            // then: each has waited for 100 ms at most, and not three times for 500
-            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofMillis(2_500));
+            // then: each has waited for 100 ms at most, and not three times for 500, which were 16 s
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(4));
         }
     }
 
