@@ -43,10 +43,7 @@ final class CallWork implements JobRunner.Work {
         try {
             request = Request.of(job.event(), job.deliveryCount());
         } catch (MalformedEventException e) {
-            LOGGER.atWarn()
-                    .addKeyValue("topic", job.consumed().topic())
-                    .addKeyValue("partition", job.consumed().partition())
-                    .addKeyValue("offset", job.consumed().offset())
+            job.about(LOGGER.atWarn())
                     .addKeyValue("errorCode", e.code())
                     .log("A request cannot be read and becomes a dead letter");
             deadLetter(job, e.code(), e.getMessage());

@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /** One delivered record and what becomes of it. The outcome is set by the job's thread and read by the consumer's. */
 final class Job {
@@ -42,16 +43,18 @@ final class Job {
             return EventCodec.fromRecord(
                     consumed.headers(), consumed.value(), Instant.ofEpochMilli(Math.max(0, consumed.timestamp())));
         } catch (RuntimeException e) {
-            LOGGER.atError()
-                    .addKeyValue("topic", consumed.topic())
-                    .addKeyValue("partition", consumed.partition())
-                    .addKeyValue("offset", consumed.offset())
-                    .setCause(e)
-                    .log("A defect kept a record from being read");
+            about(LOGGER.atError()).setCause(e).log("A defect kept a record from being read");
             throw new MalformedEventException(
                     ReplyEvents.INTERNAL_ERROR,
                     "internal error: " + e.getClass().getSimpleName());
         }
+    }
+
+    /** A line of the log with the place of the record. */
+    LoggingEventBuilder about(LoggingEventBuilder log) {
+        return log.addKeyValue("topic", consumed.topic())
+                .addKeyValue("partition", consumed.partition())
+                .addKeyValue("offset", consumed.offset());
     }
 
     /** Sets the outcome; the first one counts. */

@@ -16,7 +16,6 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.spi.LoggingEventBuilder;
 
 /** Events that nobody waits for an answer to: each ends as done or as a dead letter. Outages are waited out. */
 final class NoticeWork implements JobRunner.Work {
@@ -44,7 +43,7 @@ final class NoticeWork implements JobRunner.Work {
         return switch (outcome) {
             case NoticeHandler.Outcome.Done done -> AcknowledgeType.ACCEPT;
             case NoticeHandler.Outcome.GivenUp(String code, String detail) -> {
-                about(LOGGER.atWarn(), job).addKeyValue("errorCode", code).log("A notice becomes a dead letter");
+                job.about(LOGGER.atWarn()).addKeyValue("errorCode", code).log("A notice becomes a dead letter");
                 outbox.send(DeadLetters.deadLetter(topics, job.consumed(), code, detail), "a dead letter");
                 yield AcknowledgeType.REJECT;
             }
@@ -70,13 +69,13 @@ final class NoticeWork implements JobRunner.Work {
                 throw Interrupts.of(e);
             } catch (RuntimeException e) {
                 if (!isOutage(e)) {
-                    about(LOGGER.atError(), job).setCause(e).log("The handler of a notice threw an exception");
+                    job.about(LOGGER.atError()).setCause(e).log("The handler of a notice threw an exception");
                     return new NoticeHandler.Outcome.GivenUp(
                             ReplyEvents.INTERNAL_ERROR,
                             "internal error: " + e.getClass().getSimpleName());
                 }
                 Duration pause = backoff.after(attempt, null);
-                about(LOGGER.atWarn(), job)
+                job.about(LOGGER.atWarn())
                         .addKeyValue("cause", e.toString())
                         .addKeyValue("pauseMs", pause.toMillis())
                         .log("What a notice needs is not there now; trying again");
@@ -98,11 +97,5 @@ final class NoticeWork implements JobRunner.Work {
             }
         }
         return true;
-    }
-
-    private static LoggingEventBuilder about(LoggingEventBuilder log, Job job) {
-        return log.addKeyValue("topic", job.consumed().topic())
-                .addKeyValue("partition", job.consumed().partition())
-                .addKeyValue("offset", job.consumed().offset());
     }
 }

@@ -219,11 +219,8 @@ public final class EventCodec {
             byte[] json, Instant defaultTimestamp, @Nullable String traceparent, @Nullable String tracestate)
             throws MalformedEventException {
         Map<String, @Nullable Object> whole = Json.readMap(json);
-        if (whole.get("specversion") == null) {
-            throw new MalformedEventException("not_a_cloud_event", "specversion: expected 1.0, found none");
-        }
-        requireVersion(String.valueOf(whole.get("specversion")));
-        requireText("data_base64", whole.get("data_base64"));
+        Object version = whole.get("specversion");
+        requireVersion(version == null ? null : version.toString());
         Map<String, String> extensions = new HashMap<>();
         Map<String, @Nullable Object> named = new LinkedHashMap<>();
         for (Map.Entry<String, @Nullable Object> field : whole.entrySet()) {
@@ -234,9 +231,12 @@ public final class EventCodec {
             }
             boolean simple = value instanceof String || value instanceof Number || value instanceof Boolean;
             boolean attribute = KNOWN.contains(name);
-            if (attribute && !simple) {
+            boolean text = !name.equals("data_base64") || value instanceof String;
+            if ((attribute && !simple) || !text) {
                 throw new MalformedEventException(
-                        "bad_field", name + ": expected a single value, found " + cut(Json.writeText(value)));
+                        "bad_field",
+                        name + ": expected " + (text ? "a single value" : "a string") + ", found "
+                                + cut(Json.writeText(value)));
             }
             boolean known = attribute || name.equals("data") || name.equals("data_base64");
             if (!known && simple) {
@@ -497,18 +497,11 @@ public final class EventCodec {
         }
     }
 
-    private static void requireVersion(String version) throws MalformedEventException {
-        if (!version.equals(VERSION)) {
+    private static void requireVersion(@Nullable String version) throws MalformedEventException {
+        if (!VERSION.equals(version)) {
             throw new MalformedEventException(
-                    "not_a_cloud_event", "specversion: expected 1.0, found \"" + cut(version) + "\"");
-        }
-    }
-
-    /** A field of structured mode, of which the SDK does not say what it expected. */
-    private static void requireText(String name, @Nullable Object value) throws MalformedEventException {
-        if (value != null && !(value instanceof String)) {
-            throw new MalformedEventException(
-                    "not_a_cloud_event", name + ": expected a string, found " + cut(Json.writeText(value)));
+                    "not_a_cloud_event",
+                    "specversion: expected 1.0, found " + (version == null ? "none" : '"' + cut(version) + '"'));
         }
     }
 

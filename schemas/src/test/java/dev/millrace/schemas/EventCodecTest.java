@@ -602,8 +602,13 @@ class EventCodecTest {
                 headers("content-type", "application/cloudevents+json"),
                 "{\"specversion\":\"1.0\",\"id\":\"x\",\"type\":\"a\",\"source\":\"s\",\"data_base64\":5}"
                         .getBytes(UTF_8),
-                "not_a_cloud_event",
+                "bad_field",
                 "data_base64: expected a string, found 5");
+        assertMalformed(
+                headers("content-type", "application/cloudevents+json"),
+                "{\"id\":\"x\",\"type\":\"a\",\"source\":\"s\"}".getBytes(UTF_8),
+                "not_a_cloud_event",
+                "specversion: expected 1.0, found none");
     }
 
     @ParameterizedTest

@@ -88,8 +88,8 @@ public final class ScheduleFields {
 
     static Instant instant(@Nullable Object text) throws InvalidScheduleException {
         try {
-            return Instant.parse(String.valueOf(text));
-        } catch (DateTimeException e) {
+            return wholeMillis(Instant.parse(String.valueOf(text)));
+        } catch (DateTimeException | ArithmeticException e) {
             throw new InvalidScheduleException(List.of("changedAt: expected a time, found " + text));
         }
     }

@@ -156,6 +156,18 @@ class ScheduleTest {
         assertThat(schedules.all()).isEmpty();
     }
 
+    @Test
+    @DisplayName(
+            "what somebody else writes to the topic with a date that no clock has is no schedule, and stops nobody")
+    void shouldTakeNoScheduleThatChangedBeyondAllTime() {
+        String json = "{\"namespace\":\"default\",\"name\":\"report\",\"cron\":\"* * * * *\",\"text\":\"a\","
+                + "\"changedAt\":\"+999999999-12-31T23:59:59Z\"}";
+
+        assertThatExceptionOfType(InvalidScheduleException.class)
+                .isThrownBy(() -> Schedule.ofJson("default/report", json.getBytes(StandardCharsets.UTF_8)))
+                .withMessageContaining("changedAt: expected a time");
+    }
+
     private static Schedule read(String json) throws InvalidScheduleException, MalformedEventException {
         JsonObject fields = Json.readObject(json.getBytes(StandardCharsets.UTF_8));
         return new ScheduleFields(fields).read("default", "report", NOW);
